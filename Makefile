@@ -1,0 +1,33 @@
+PYTHON ?= python3
+VENV_PYTHON = .venv/bin/python
+SETUP = @$(PYTHON) tools/setup.py
+
+.PHONY: help lab test notebooks images bench clean
+
+help: ## show this list
+	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+# The root of the server is the whole course, so that the notebooks reach ../images.
+lab: ## open the course in JupyterLab
+	$(SETUP)
+	$(VENV_PYTHON) -m jupyterlab --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
+
+test: ## run all tests (TEST_ARGS are passed to pytest)
+	$(SETUP)
+	$(VENV_PYTHON) -m pytest $(TEST_ARGS)
+
+notebooks: ## build the notebooks again
+	$(SETUP)
+	$(VENV_PYTHON) tools/notebooks.py
+
+images: ## draw the pictures again
+	$(SETUP)
+	$(VENV_PYTHON) tools/images.py
+
+bench: ## run the benchmarks
+	$(SETUP)
+	$(VENV_PYTHON) -m benchmarks
+
+clean: ## remove .venv and all caches
+	rm -rf .venv build .pytest_cache .ruff_cache *.egg-info
+	find . -type d \( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +

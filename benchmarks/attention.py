@@ -1,0 +1,80 @@
+"""attend(), forward and backward, as a multiple of the time of other people's attention.
+
+Both sides of a pair run in turn, in one process and on one thread, so that whatever slows the machine slows both.
+"""
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from benchmarks import report
+from lessons.attention import attend
+from lessons.masks import causal, combine, padding_from_lengths
+
+B, H, T, D = 8, 8, 128, 64
+WARM_UP, ROUNDS = 5, 60
+GOAL_FUSED, GOAL_READABLE = 1.05, 1.1
+
+Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
+
+
+def fused(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> Tensor:
+    return attend(q, k, v, allowed, need_weights=False)[0]
+
+
+def readable(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> Tensor:
+    return attend(q, k, v, allowed)[0]
+
+
+def of_torch(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> Tensor:
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+
+
+def of_the_annotated_transformer(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """The formula of The Annotated Transformer, as it is usually written."""
+    scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    return torch.matmul(scores.softmax(dim=-1), v)
+
+
+def seconds(attention: Attention, inputs: list[Tensor], allowed: Tensor | None, gradient: Tensor) -> float:
+    for x in inputs:
+        x.grad = None
+    start = time.perf_counter()
+    attention(*inputs, allowed).backward(gradient)
+    return time.perf_counter() - start
+
+
+def median_ratio(ours: Attention, theirs: Attention, allowed: Tensor | None) -> float:
+    inputs = [torch.randn(B, H, T, D, requires_grad=True) for _ in range(3)]
+    gradient = torch.randn(B, H, T, D)
+    torch.testing.assert_close(ours(*inputs, allowed), theirs(*inputs, allowed))
+    ratios = []
+    for i in range(WARM_UP + ROUNDS):
+        pair = (ours, theirs) if i % 2 else (theirs, ours)
+        took = {attention: seconds(attention, inputs, allowed, gradient) for attention in pair}
+        ratios.append(took[ours] / took[theirs])
+    return statistics.median(ratios[WARM_UP:])
+
+
+def main() -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    lengths = torch.linspace(T // 2, T, B).long()
+    masks = {"no mask": None, "causal & padding": combine(causal(T), padding_from_lengths(lengths))}
+    try:
+        for name, allowed in masks.items():
+            ratio = median_ratio(fused, of_torch, allowed)
+            report(f"without weights / torch, {name}", ratio, "×", GOAL_FUSED)
+        for name, allowed in masks.items():
+            ratio = median_ratio(readable, of_the_annotated_transformer, allowed)
+            report(f"with weights / Annotated Transformer, {name}", ratio, "×", GOAL_READABLE)
+    finally:
+        torch.set_num_threads(threads)

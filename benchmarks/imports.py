@@ -1,0 +1,33 @@
+"""What the model modules add to the time of `import torch`.
+
+Each import runs in a fresh process that takes its own time; the two kinds take turns.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+
+from benchmarks import report
+
+TORCH = "import torch"
+LESSONS = "import torch, lessons.vocabulary, lessons.masks, lessons.attention"
+ROUNDS = 15
+GOAL = 50  # milliseconds
+
+
+def milliseconds(statement: str) -> float:
+    code = f"import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    return 1000 * float(result.stdout)
+
+
+def main() -> None:
+    times: dict[str, list[float]] = {TORCH: [], LESSONS: []}
+    for i in range(1 + ROUNDS):  # the first round fills the disk cache
+        for statement in times if i % 2 else reversed(times):
+            times[statement].append(milliseconds(statement))
+    torch_alone, with_lessons = (statistics.median(taken[1:]) for taken in times.values())
+    print(f"import torch: {torch_alone:.0f} ms; with the lessons: {with_lessons:.0f} ms")
+    report("the lessons' own share", with_lessons - torch_alone, "ms", GOAL)

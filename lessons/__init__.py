@@ -1,0 +1,15 @@
+"""The finished code of the course, floor by floor. A module imports only from a lower floor.
+
+    floor 0   vocabulary   words <-> ids, special ids, padding a batch
+              masks        causal(), padding(), and the converters between conventions
+              attention    attend(), MultiHeadAttention
+              plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
+    floor 4   exercises    one module per notebook: task, checks, known mistakes with their hints
+              notebook     show(), show_source(), check_same()
+              environment  check_environment(): is everything in place?
+
+Floors 1 to 3 are for layers, the whole model, training and decoding.
+
+Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,
+D = d_model, d = head_dim, F = d_ff, V vocabulary.
+"""

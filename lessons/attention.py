@@ -1,0 +1,180 @@
+"""Scaled dot-product attention as a function, multi-head attention as a module around it.
+
+Attention Is All You Need (arXiv 1706.03762), sections 3.2.1 and 3.2.2.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    allowed: Tensor | None = None,
+    *,
+    dropout: float = 0.0,
+    need_weights: bool = True,
+) -> tuple[Tensor, Tensor | None]:
+    """softmax(q kᵀ / sqrt(d)) v: each query's average of the values, weighted by how well the keys match.
+
+    q (..., Q, d), k (..., K, d), v (..., K, d_v); the leading axes broadcast.
+    allowed: bool, broadcastable to (..., Q, K); True = this query may look at this key. A query that may look
+        at nothing gets weights of 0 and an output of 0.
+    dropout: the share of the weights that is dropped on the way to the output; pass 0 when not training.
+    need_weights: False takes torch's fused kernel, which never forms the weights.
+
+    Returns output (..., Q, d_v), and weights (..., Q, K) as they were before dropout, or None.
+
+    Attention Is All You Need, section 3.2.1, equation (1).
+    """
+    _check_sizes(q, k, v, allowed, dropout)
+    if not need_weights:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout), None
+
+    scores = (q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)  # (..., Q, K)
+    weights = scores.softmax(dim=-1) if allowed is None else masked_softmax(scores, allowed)
+    output = F.dropout(weights, dropout) @ v  # (..., Q, d_v)
+    return output, weights
+
+
+def masked_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
+    """Softmax over the keys that a query may look at; the others get 0, and so does a row that has none.
+
+    scores (..., Q, K), allowed bool and broadcastable to it; True = may look. Returns weights (..., Q, K).
+    """
+    weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+    has_key = allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
+    if has_key.all():
+        return weights
+    return weights.masked_fill(~has_key, 0.0)  # softmax of a row of nothing but -inf is NaN
+
+
+class MultiHeadAttention(nn.Module):
+    """H attentions side by side, each on its own projection of the inputs, joined and projected once more.
+
+    d_model: size of the queries before projection, and of the output unless out_dim says otherwise.
+    num_heads, head_dim: H and d; head_dim is d_model / num_heads unless given.
+    key_dim, value_dim: sizes of the keys and values before projection (torch: kdim, vdim); d_model unless given.
+    dropout: the share of the weights that is dropped in training.
+
+    Attention Is All You Need, section 3.2.2.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        head_dim: int | None = None,
+        key_dim: int | None = None,
+        value_dim: int | None = None,
+        out_dim: int | None = None,
+        dropout: float = 0.0,
+        bias: bool = True,
+    ):
+        super().__init__()
+        if num_heads < 1:
+            raise ValueError(f"num_heads is {num_heads}; expected 1 or more")
+        if head_dim is None and d_model % num_heads:
+            raise ValueError(
+                f"d_model is {d_model}; expected a multiple of num_heads = {num_heads}, or a head_dim of your own"
+            )
+        if not 0.0 <= dropout < 1.0:
+            raise ValueError(f"dropout is {dropout}; expected a share from 0 up to, not including, 1")
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.head_dim = head_dim or d_model // num_heads
+        self.dropout = dropout
+        attn_dim = self.num_heads * self.head_dim
+        self.q_proj = nn.Linear(d_model, attn_dim, bias=bias)
+        self.k_proj = nn.Linear(key_dim or d_model, attn_dim, bias=bias)
+        self.v_proj = nn.Linear(value_dim or d_model, attn_dim, bias=bias)
+        self.out_proj = nn.Linear(attn_dim, out_dim or d_model, bias=bias)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        allowed: Tensor | None = None,
+        *,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
+        """query (B, Q, D), key (B, K, key_dim), value (B, K, value_dim).
+
+        Without key, the queries look at each other (self-attention); without value, it is the key.
+        allowed: bool, True = may look; (Q, K), or four axes that broadcast to (B, H, Q, K).
+
+        Returns output (B, Q, out_dim) and weights (B, H, Q, K), before dropout; None unless need_weights.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        self._check(query, key, value, allowed)
+        q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, Q, d)
+        k = split_heads(self.k_proj(key), self.num_heads)  # (B, H, K, d)
+        v = split_heads(self.v_proj(value), self.num_heads)  # (B, H, K, d)
+        dropout = self.dropout if self.training else 0.0
+        output, weights = attend(q, k, v, allowed, dropout=dropout, need_weights=need_weights)
+        return self.out_proj(join_heads(output)), weights  # (B, Q, out_dim), (B, H, Q, K)
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None) -> None:
+        layers = (self.q_proj, self.k_proj, self.v_proj)
+        for name, x, layer in zip(("query", "key", "value"), (query, key, value), layers):
+            if x.dim() != 3 or x.size(-1) != layer.in_features:
+                raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (B, length, {layer.in_features})")
+        if key.shape[:2] != value.shape[:2] or query.size(0) != key.size(0):
+            shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+            raise ValueError(f"{shapes}; expected one batch size, and as many values as keys")
+        if allowed is not None and allowed.dim() not in (2, 4):
+            raise ValueError(
+                f"allowed has shape {tuple(allowed.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three it "
+                "is unclear whether the first is the batch or the heads; write allowed[:, None] for one mask a sentence"
+            )
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """(B, T, H·d) -> (B, H, T, d): the features of each token are dealt out to the heads, in order."""
+    if x.dim() != 3 or x.size(-1) % num_heads:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, a multiple of num_heads = {num_heads})")
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def join_heads(x: Tensor) -> Tensor:
+    """(B, H, T, d) -> (B, T, H·d): the inverse of `split_heads`."""
+    if x.dim() != 4:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, T, d)")
+    return x.transpose(1, 2).flatten(-2)
+
+
+def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> None:
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.dim() < 2:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least two axes, (length, features)")
+    if q.size(-1) != k.size(-1):
+        raise ValueError(f"q has {q.size(-1)} features and k has {k.size(-1)}; expected the same number")
+    if k.size(-2) != v.size(-2):
+        raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout is {dropout}; expected a share from 0 up to, not including, 1")
+    try:
+        leading = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except RuntimeError:
+        shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
+        raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
+    if allowed is None:
+        return
+    if allowed.dtype != torch.bool:
+        raise ValueError(f"allowed is a tensor of {allowed.dtype}; expected a bool tensor, True = may look")
+    scores_shape = (*leading, q.size(-2), k.size(-2))
+    fits = len(allowed.shape) <= len(scores_shape) and all(
+        a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))
+    )
+    if not fits:
+        raise ValueError(
+            f"allowed has shape {tuple(allowed.shape)}; expected one that broadcasts to {scores_shape}, "
+            "whose last two axes are queries and keys"
+        )

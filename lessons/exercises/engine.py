@@ -1,0 +1,363 @@
+"""How an exercise is checked: run, compare with the reference, and say in the learner's terms what went wrong.
+
+A wrong result is first held against the known mistakes, each of them a wrong implementation with a hint: the one
+that gives the same wrong result is named. A mistake that nobody foresaw gets the first property that it breaks.
+"""
+
+import copy
+import dis
+import html
+import inspect
+import linecache
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
+SMALL = 40  # tensors up to this many numbers are shown in full
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of inputs. `about` says what is special about it; with `gradients`, these are compared too."""
+
+    inputs: dict[str, Any]
+    about: str = ""
+    gradients: bool = False
+
+    def describe(self) -> str:
+        return ", ".join(f"{name} {_brief(value)}" for name, value in self.inputs.items())
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong implementation that people really write, and what to tell them."""
+
+    wrong: Any
+    hint: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave: the results and their gradients, or the exception."""
+
+    results: tuple[Any, ...] = ()
+    gradients: tuple[Tensor | None, ...] = ()
+    changed: tuple[str, ...] = ()  # the arguments that the call altered in place
+    error: Exception | None = None
+
+    def same_as(self, other: "Outcome") -> bool:
+        if self.error is not None or other.error is not None:
+            return type(self.error) is type(other.error) and str(self.error) == str(other.error)
+        return (
+            len(self.results) == len(other.results)
+            and self.changed == other.changed
+            and all(map(_equal, self.results, other.results))
+            and all(map(_equal, self.gradients, other.gradients))
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the learner reads."""
+
+    verdict: Literal["Right", "Not yet", "Not attempted"]
+    message: str
+    mistake: Mistake | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "Right"
+
+    def __repr__(self) -> str:
+        return f"{self.verdict}. {self.message}"
+
+    def _repr_html_(self) -> str:
+        colour = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
+        return (
+            f'<div style="border-left: 4px solid {colour}; padding: 2px 12px; white-space: pre-wrap">'
+            f"<strong>{self.verdict}.</strong> {html.escape(self.message)}</div>"
+        )
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Hints that unfold one at a time, the solution last."""
+
+    texts: Sequence[str]
+    solution: str
+
+    def __repr__(self) -> str:
+        return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
+
+    def _repr_html_(self) -> str:
+        inner = _details("Solution: the package's own source", f"<pre>{html.escape(self.solution)}</pre>")
+        for number, text in reversed(list(enumerate(self.texts, start=1))):
+            inner = _details(f"Hint {number}", f"<p>{html.escape(text)}</p>{inner}")
+        return inner
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task, its reference, and everything that can be said about a wrong answer.
+
+    name: what the learner's function (or answer) is called in the notebook.
+    reference: gives the right result. What the learner writes is called in the same way, through `call`.
+    cases: draws the inputs, from the smallest; every size differs, but for one case in which swapped axes run.
+    laws: what every right result obeys: (case, results) -> what is broken, or None.
+    outputs: the names of the results.
+    solution: the functions or classes whose source is shown as the solution; the reference unless given.
+    """
+
+    name: str
+    reference: Any
+    cases: Callable[[torch.Generator], list[Case]]
+    mistakes: Sequence[Mistake]
+    hints: Sequence[str]
+    laws: Sequence[Callable[[Case, tuple], str | None]] = ()
+    outputs: Sequence[str] = ("the result",)
+    solution: Sequence[Any] = field(default=())
+    call: Callable[..., Any] = lambda candidate, *inputs: candidate(*inputs)
+
+    def check(self, candidate: Any) -> Report:
+        """Say whether `candidate`, a function (or class, or answer) of the learner's, is right, and if not, why."""
+        if is_unattempted(candidate):
+            return Report("Not attempted", f"Write {self.name} in the cell above, run it, and run this one again.")
+        cases = self.draw()
+        got = [self.run(candidate, case) for case in cases]
+        want = [self.run(self.reference, case) for case in cases]
+        wrong = [i for i in range(len(cases)) if not got[i].same_as(want[i])]
+        if not wrong:
+            return Report("Right", self._praise(cases))
+        first = wrong[0]
+        mistake = self._known(got, want, cases, wrong)
+        story = mistake.hint if mistake else self._first_broken(cases[first], got[first], want[first], candidate)
+        about = next((cases[i].about for i in wrong), "")
+        if about and len(wrong) < len(cases):
+            story += f"\nIt goes wrong here: {about}."
+        return Report("Not yet", story + self._evidence(cases[first], got[first], want[first]), mistake)
+
+    def help(self) -> Hints:
+        """The hints, folded; the solution unfolds last."""
+        shown = self.solution or (self.reference,)
+        return Hints(self.hints, "\n\n".join(inspect.getsource(item).rstrip() for item in shown))
+
+    def draw(self) -> list[Case]:
+        return self.cases(torch.Generator().manual_seed(0))
+
+    def run(self, candidate: Any, case: Case) -> Outcome:
+        """One call, on copies of the inputs."""
+        inputs = copy.deepcopy(list(case.inputs.values()))
+        if case.gradients:
+            for tensor in _floats(inputs):
+                tensor.requires_grad_()
+        before = copy.deepcopy(inputs)
+        function = candidate if callable(candidate) else lambda: candidate
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                results = self._tidy(self.call(function, *inputs), plain=not case.inputs)
+            gradients = _gradients(results, _floats(inputs)) if case.gradients else ()
+        except Exception as error:
+            return Outcome(error=error)
+        changed = [
+            n for n, old, new in zip(case.inputs, before, inputs) if isinstance(new, Tensor) and not _equal(old, new)
+        ]
+        return Outcome(results, gradients, tuple(changed))
+
+    def _tidy(self, result: Any, *, plain: bool) -> tuple[Any, ...]:
+        if plain:
+            result = torch.as_tensor(result).double()
+        return tuple(result) if len(self.outputs) > 1 and isinstance(result, tuple | list) else (result,)
+
+    def _known(self, got, want, cases, wrong) -> Mistake | None:
+        """The mistake that gives what was got: in all cases, or else the only one that does in the ordinary ones."""
+        ordinary = [i for i in wrong if not cases[i].about]
+        partly = []
+        for mistake in self.mistakes:
+            theirs = [self.run(mistake.wrong, case) for case in cases]
+            agrees = [mine.same_as(their) for mine, their in zip(got, theirs)]
+            if all(agrees):
+                return mistake
+            if ordinary and all(agrees[i] for i in ordinary):
+                partly.append(mistake)
+        return partly[0] if len(partly) == 1 else None
+
+    def _first_broken(self, case: Case, got: Outcome, want: Outcome, candidate: Any) -> str:
+        if not case.inputs:
+            return "That is not it. Work it out on paper once more, or unfold a hint."
+        if got.error is not None:
+            return f"{self.name} raised {type(got.error).__name__}: {got.error}{_where(got.error, candidate)}"
+        if len(got.results) != len(want.results):
+            return f"{self.name} returned one thing; expected {len(want.results)}: {', '.join(self.outputs)}."
+        for name, mine, right in zip(self.outputs, got.results, want.results):
+            if story := _wrong_form(name, mine, right):
+                return story
+        for law in self.laws:
+            if story := law(case, got.results):
+                return story
+        if got.changed != want.changed:
+            return (
+                f"The results aside, your code changed its argument {got.changed[0]}: work on a copy, or use "
+                "functions without a trailing underscore."
+            )
+        for name, mine, right in zip(self.outputs, got.results, want.results):
+            if not _equal(mine, right):
+                return _where_it_differs(name, mine, right)
+        return (
+            "The numbers are right, but their gradients are not: something cut the way back to the inputs, such as "
+            ".item(), .detach(), torch.tensor(...) or a change in place."
+        )
+
+    def _evidence(self, case: Case, got: Outcome, want: Outcome) -> str:
+        lines = [f"\nSeen with {case.describe()}."] if case.inputs else []
+        if got.error is None and len(got.results) == len(want.results) and case.inputs:
+            for name, mine, right in zip(self.outputs, got.results, want.results):
+                if isinstance(mine, Tensor) and max(mine.numel(), right.numel()) <= SMALL and not _equal(mine, right):
+                    lines += [f"{name}, yours:\n{_show(mine)}", f"{name}, expected:\n{_show(right)}"]
+        return "\n".join(lines)
+
+    def _praise(self, cases: list[Case]) -> str:
+        special = [case.about for case in cases if case.about]
+        if not cases[0].inputs:
+            return "That is the answer."
+        plain = f"Compared with the reference on {len(cases)} inputs"
+        return f"{plain}; among them: {'; '.join(special)}." if special else f"{plain} of different sizes."
+
+
+def numbers(generator: torch.Generator, *shape: int) -> Tensor:
+    """Numbers drawn from a normal distribution."""
+    return torch.randn(*shape, generator=generator)
+
+
+def small_numbers(generator: torch.Generator, *shape: int) -> Tensor:
+    """Whole numbers from -2 to 3, as floats: to be checked on paper."""
+    return torch.randint(-2, 4, shape, generator=generator).float()
+
+
+def rows_sum_to_one(place: int = 0) -> Callable[[Case, tuple], str | None]:
+    """The law that each row of weights sums to 1; `place` is that of the weights among the results."""
+
+    def law(case: Case, results: tuple) -> str | None:
+        sums = results[place].detach().double().sum(dim=-1)
+        off = (sums - 1).abs() > 2e-2
+        if not off.any():
+            return None
+        return f"Sums: row {_index(off)} of your weights sums to {sums[off][0].item():.4g}; each row must sum to 1."
+
+    return law
+
+
+def is_unattempted(candidate: Any) -> bool:
+    """Whether the stub is still as it was: an answer that is `...` or None, or a function without a body."""
+    if candidate is None or candidate is ...:
+        return True
+    body = getattr(candidate, "forward", candidate)
+    code = getattr(body, "__code__", None)
+    idle = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "COPY_FREE_VARS"}
+    steps = list(dis.get_instructions(code)) if code else []
+    constants = [step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")]
+    return bool(steps) and {step.opname for step in steps} <= idle and constants[-1] in (None, ...)
+
+
+def _details(summary: str, inside: str) -> str:
+    return f'<details style="margin-left: 1em"><summary>{summary}</summary>{inside}</details>'
+
+
+def _floats(inputs: Sequence[Any]) -> list[Tensor]:
+    return [x for x in inputs if isinstance(x, Tensor) and x.is_floating_point()]
+
+
+def _gradients(results: Sequence[Any], inputs: list[Tensor]) -> tuple[Tensor | None, ...]:
+    """The gradients of a fixed mixture of the results, so that no two cells weigh alike."""
+    total = torch.zeros(())
+    for result in results:
+        if isinstance(result, Tensor) and result.is_floating_point() and result.requires_grad:
+            total = total + (result * torch.linspace(0.5, 1.5, result.numel()).view(result.shape)).sum()
+    if not total.requires_grad:
+        return (None,) * len(inputs)
+    return torch.autograd.grad(total, inputs, allow_unused=True)
+
+
+def _equal(mine: Any, right: Any) -> bool:
+    """Same shape, same kind of numbers, same values to within rounding; NaN equals NaN."""
+    if not isinstance(mine, Tensor) or not isinstance(right, Tensor):
+        return type(mine) is type(right)
+    if mine.shape != right.shape or _kind(mine) != _kind(right):
+        return False
+    if not mine.is_floating_point():
+        return torch.equal(mine.long(), right.long())
+    tolerance = max(TOLERANCES.get(mine.dtype, 1e-4), TOLERANCES.get(right.dtype, 1e-4))
+    return torch.allclose(mine.double(), right.double(), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
+
+
+def _kind(tensor: Tensor) -> str:
+    if tensor.dtype == torch.bool:
+        return "True and False"
+    return "floats" if tensor.is_floating_point() else "integers"
+
+
+def _wrong_form(name: str, mine: Any, right: Any) -> str | None:
+    if mine is None:
+        return "Your function returned None. Does it end with `return`?"
+    if not isinstance(mine, Tensor):
+        return f"Your function returned a {type(mine).__name__}; expected a tensor."
+    if mine.shape != right.shape:
+        return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
+    if _kind(mine) != _kind(right):
+        return f"Kind of number: {name} holds {_kind(mine)} ({mine.dtype}); expected {_kind(right)} ({right.dtype})."
+    if mine.isnan().any() and not right.isnan().any():
+        nans = mine.isnan()
+        return f"NaN: {name} has it in {int(nans.sum())} of {nans.numel()} places, first at {_index(nans)}."
+    return None
+
+
+def _where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
+    if not mine.is_floating_point():
+        different = mine != right
+    else:
+        different = ~torch.isclose(mine.double(), right.double(), rtol=1e-4, atol=1e-5)
+    place = tuple(different.nonzero()[0].tolist())
+    return (
+        f"Values: {name} differs in {int(different.sum())} of {mine.numel()} places, first at {list(place)}: "
+        f"yours {_number(mine[place])}, expected {_number(right[place])}."
+    )
+
+
+def _where(error: Exception, candidate: Any) -> str:
+    """The line of the learner's own code that raised."""
+    body = getattr(candidate, "forward", candidate)
+    filename = getattr(getattr(body, "__code__", None), "co_filename", None)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename == filename:
+            return f"\nin line {frame.lineno} of your cell: {linecache.getline(frame.filename, frame.lineno).strip()}"
+    return ""
+
+
+def _index(mask: Tensor) -> list[int]:
+    return mask.nonzero()[0].tolist()
+
+
+def _number(value: Tensor) -> str:
+    return f"{value.item():.4g}" if value.is_floating_point() else str(value.item())
+
+
+def _show(tensor: Tensor) -> str:
+    rounded = tensor.detach().double().round(decimals=4) if tensor.is_floating_point() else tensor.detach()
+    return (
+        str(rounded)
+        .replace(", dtype=torch.float64", "")
+        .removeprefix("tensor(")
+        .removesuffix(")")
+        .replace("\n       ", "\n")
+    )
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return str(tuple(value.shape)) if value.dim() else _number(value)
+    return getattr(value, "__name__", None) or repr(value)

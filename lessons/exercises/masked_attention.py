@@ -1,0 +1,389 @@
+"""Exercises of 03_masked_attention: rules, what is filled in, empty rows, and finding leaks."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lessons import masks
+from lessons.attention import attend, masked_softmax
+from lessons.exercises.engine import Case, Exercise, Mistake, numbers
+from lessons.probes import influence
+
+
+def causal(num_queries: int) -> Tensor:
+    """Query i may look at keys 0 to i: bool (Q, Q), True = may look."""
+    return masks.causal(num_queries)
+
+
+future_hidden = Exercise(
+    name="my_causal",
+    reference=causal,
+    cases=lambda generator: [
+        Case({"num_queries": 3}),
+        Case({"num_queries": 5}),
+        Case({"num_queries": 1}, about="a single token, which may look at itself"),
+    ],
+    outputs=("allowed",),
+    solution=(masks.causal,),
+    mistakes=[
+        Mistake(
+            lambda n: ~masks.causal(n),
+            "This is the mask with True and False exchanged: True where a query may not look. In this course True "
+            "means: may look.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).tril(diagonal=-1),
+            "The diagonal is missing: a token may not look at itself, and the first may look at nothing at all.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).tril(diagonal=1),
+            "One too many: each query sees the token after it, the very one that it is to predict.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
+            "The triangle lies the other way: each query sees the future, and not the past. Rows are queries.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n).tril(),
+            "The places are right, but these are the numbers 0 and 1. A mask is bool here: with numbers, ~ and & do "
+            "not work, and added to the scores they would block nothing. Use dtype=torch.bool.",
+        ),
+        Mistake(
+            lambda n: torch.eye(n, dtype=torch.bool),
+            "Each token sees only itself. That is the identity; the past belongs to it, too.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool),
+            "Everything is allowed. Nothing hides the future yet.",
+        ),
+    ],
+    hints=[
+        "Query i may look at key j if j ≤ i.",
+        "torch.arange(n) as a row is the keys, as a column (add [:, None]) the queries. Compare them.",
+        "Or: torch.ones(n, n, dtype=torch.bool), and cut off a triangle with tril or triu. Which one?",
+    ],
+)
+
+
+def _mask_cases(generator) -> list[Case]:
+    empty_row = torch.tensor([[True, False, True], [False, False, False]])
+    batch = masks.combine(masks.causal(5), masks.padding_from_lengths([5, 2])[:, 0])
+    return [
+        Case({"scores": numbers(generator, 2, 3), "allowed": torch.tensor([[True, False, True], [True, True, False]])}),
+        Case({"scores": numbers(generator, 4, 4), "allowed": masks.causal(4)}),
+        Case({"scores": numbers(generator, 2, 5, 5), "allowed": batch}, about="a batch axis in front"),
+        Case({"scores": numbers(generator, 2, 3), "allowed": empty_row}, about="a query that may look at nothing"),
+        Case(
+            {"scores": torch.tensor([[0.0, 1.0, 200.0]]), "allowed": torch.tensor([[True, True, False]])},
+            about="a blocked key with a very large score",
+        ),
+        Case({"scores": numbers(generator, 3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
+    ]
+
+
+def _blocked_get_nothing(case: Case, results: tuple) -> str | None:
+    allowed, (weights,) = case.inputs["allowed"], results
+    leaked = (weights.detach() != 0) & ~allowed
+    if not leaked.any():
+        return None
+    place = leaked.nonzero()[0].tolist()
+    return f"Blocked: {place} may not be looked at, and has weight {weights[tuple(place)].item():.4g}; expected 0."
+
+
+def _fill(value: float):
+    return lambda scores, allowed: scores.masked_fill(~allowed, value).softmax(dim=-1)
+
+
+def _in_place(scores, allowed):
+    return scores.detach().masked_fill_(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+masked_weights = Exercise(
+    name="my_masked_weights",
+    reference=masked_softmax,
+    cases=_mask_cases,
+    outputs=("weights",),
+    laws=[_blocked_get_nothing],
+    mistakes=[
+        Mistake(
+            _fill(0.0),
+            "You put 0 in the place of the blocked scores. 0 is a score like any other: e to the 0 is 1, so a "
+            "blocked key still gets its share. Which score gives e^s = 0?",
+        ),
+        Mistake(
+            lambda s, a: s.softmax(dim=-1) * a,
+            "You masked after the softmax. The blocked keys were in the sum by which each row is divided, so the rows "
+            "no longer sum to 1. Mask the scores, before the softmax.",
+        ),
+        Mistake(
+            lambda s, a: s.softmax(dim=-1) * a / (s.softmax(dim=-1) * a).sum(dim=-1, keepdim=True),
+            "You masked after the softmax and divided once more. That is right on paper; but a blocked score that is "
+            "much larger than the others has already turned their weights into 0, and then it is 0 / 0.",
+        ),
+        Mistake(
+            _fill(-torch.inf),
+            "Right, except for a query that may look at nothing: its row is all -inf, and the softmax makes NaN of "
+            "it. Such a row must become 0.",
+        ),
+        Mistake(
+            _fill(-1e9),
+            "-1e9 instead of -inf hides the row that may look at nothing: all its scores are equal, so it attends "
+            "evenly to what is blocked. Its weights must be 0.",
+        ),
+        Mistake(
+            lambda s, a: s.masked_fill(a, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
+            "You blocked what is allowed, and allowed what is blocked: True means may look.",
+        ),
+        Mistake(
+            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-2).nan_to_num(0.0),
+            "Your columns sum to 1: the softmax runs over the queries. The keys are on the last axis.",
+        ),
+        Mistake(
+            lambda s, a: s.softmax(dim=-1),
+            "The mask is not used: these are the weights without one.",
+        ),
+        Mistake(
+            lambda s, a: (s + a).softmax(dim=-1),
+            "You added the mask to the scores: True counts as 1, and False as 0, so nothing is blocked, only "
+            "nudged. An additive mask holds 0 and -inf.",
+        ),
+        Mistake(
+            lambda s, a: (s * a).masked_fill(s * a == 0, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
+            "You took a score of 0 for a blocked one. A real score may be 0, too: ask the mask.",
+        ),
+        Mistake(
+            _in_place,
+            "Your function changed the scores that it was given: scores[~allowed] = … and masked_fill_ with a trailing "
+            "underscore work in place. Whoever called it still needs them.",
+        ),
+    ],
+    hints=[
+        "Where allowed is False, the score must become one whose power of e is 0: scores.masked_fill(~allowed, …).",
+        "Only after that, the softmax, over the keys.",
+        "A row that is -inf throughout gives NaN. Which rows are these? allowed.any(dim=-1) knows.",
+    ],
+)
+
+
+def padding_rule(ids: Tensor, pad_id: int) -> Tensor:
+    """Nobody may look at padding: ids (B, K) -> bool (B, 1, 1, K), True = may look."""
+    return masks.padding(ids, pad_id=pad_id)
+
+
+def _padding_cases(generator) -> list[Case]:
+    some = torch.tensor([[4, 5, 9, 9], [6, 7, 8, 5]])
+    return [
+        Case({"ids": some, "pad_id": 9}),
+        Case({"ids": torch.tensor([[3, 0, 2, 1, 1], [5, 1, 1, 1, 1], [2, 4, 6, 8, 1]]), "pad_id": 1}),
+        Case({"ids": torch.tensor([[5, 6, 0]]), "pad_id": 0}),
+    ]
+
+
+padding_hidden = Exercise(
+    name="my_padding",
+    reference=padding_rule,
+    cases=_padding_cases,
+    outputs=("allowed",),
+    solution=(masks.padding,),
+    mistakes=[
+        Mistake(
+            lambda ids, pad_id: (ids == pad_id)[:, None, None, :],
+            "True and False are exchanged: you allow the padding, and block the words.",
+        ),
+        Mistake(
+            lambda ids, pad_id: (ids != 0)[:, None, None, :],
+            "You compared with 0. Padding has the id that the caller says: pad_id.",
+        ),
+        Mistake(
+            lambda ids, pad_id: (ids != pad_id)[:, None, :, None],
+            "This blocks padding as a query: in (B, 1, Q, 1) the ids lie along the queries. The words could still "
+            "look at padding, and a padded query would have nothing to look at. Put the ids on the axis of the keys.",
+        ),
+        Mistake(
+            lambda ids, pad_id: (ids != pad_id)[:, None, None, :] & (ids != pad_id)[:, None, :, None],
+            "This blocks padding as key, which is right, and as query, which is too much: the row of a padded query "
+            "then has nothing to look at, and gives NaN in much code. Only the keys.",
+        ),
+        Mistake(
+            lambda ids, pad_id: ids != pad_id,
+            "The truth values are right, but their axes are (B, K). Against scores (B, H, Q, K) the axis B would "
+            "meet Q: put two axes of size 1 in between.",
+        ),
+        Mistake(
+            lambda ids, pad_id: (ids != pad_id)[:, None, :],
+            "The truth values are right, but there is one axis too few: (B, 1, K) would meet heads with the batch. "
+            "One axis of size 1 for the heads, one for the queries.",
+        ),
+    ],
+    hints=[
+        "Which ids are not padding? That is one comparison, of shape (B, K).",
+        "Indexing with None adds an axis of size 1: mask[:, None, None, :].",
+    ],
+)
+
+
+def _shift(x: Tensor) -> Tensor:
+    return torch.cat([torch.zeros_like(x[:1]), x[:-1]])
+
+
+def _causal_attention(x: Tensor) -> Tensor:
+    return attend(x, x, x, masks.causal(x.size(0)))[0]
+
+
+def _open_attention(x: Tensor) -> Tensor:
+    return attend(x, x, x)[0]
+
+
+def _peeks_one_ahead(x: Tensor) -> Tensor:
+    allowed = torch.ones(x.size(0), x.size(0), dtype=torch.bool).tril(diagonal=1)
+    return attend(x, x, x, allowed)[0]
+
+
+def _adds_up(x: Tensor) -> Tensor:
+    return x.cumsum(dim=0)
+
+
+def _counts_down(x: Tensor) -> Tensor:
+    return -x.cumsum(dim=0)
+
+
+def _adds_up_one_feature(x: Tensor) -> Tensor:
+    return torch.cat([x[:, :1].cumsum(dim=0), x[:, 1:]], dim=1)
+
+
+def leak_table(function, x: Tensor) -> Tensor:
+    """bool (T, T): [i, j] is True where output i moves when token j is changed."""
+    return influence(function, x)
+
+
+def _detector(compare, change, *, rows_are_changes: bool = False):
+    """A leak detector from its two halves, for the known mistakes."""
+
+    def detect(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            columns.append(compare(function(change(x, j)), before, j))
+        return torch.stack(columns, dim=0 if rows_are_changes else 1)
+
+    return detect
+
+
+def _changed(x: Tensor, j: int, by: float = 1.0) -> Tensor:
+    y = x.clone()
+    y[j] += by
+    return y
+
+
+def _moved(after: Tensor, before: Tensor, j: int) -> Tensor:
+    return ((after - before).abs() > 1e-5).any(dim=1)
+
+
+leak_finder = Exercise(
+    name="my_influence",
+    reference=leak_table,
+    cases=lambda generator: [
+        Case({"function": function, "x": numbers(generator, tokens, 3)})
+        for function, tokens in [
+            (_causal_attention, 3),
+            (_open_attention, 4),
+            (_peeks_one_ahead, 5),
+            (_shift, 4),
+            (_adds_up, 6),
+            (_counts_down, 3),
+            (_adds_up_one_feature, 5),
+        ]
+    ],
+    outputs=("moved",),
+    solution=(influence,),
+    mistakes=[
+        Mistake(
+            _detector(_moved, _changed, rows_are_changes=True),
+            "Your table is transposed: row i should belong to output i, column j to the token j that was changed.",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: (after - before > 1e-5).any(dim=1), _changed),
+            "You missed the outputs that move down: after - before may be negative. Take the absolute value.",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: ((after - before).abs() > 1e-5).all(dim=1), _changed),
+            "You counted an output as moved only if all its features moved. One is enough: any, not all.",
+        ),
+        Mistake(
+            _detector(_moved, lambda x, j: torch.cat([_changed(x, j)[: j + 1], x[j + 1 :] + 1.0])),
+            "You changed token j and all that come after it. Change one token at a time, and start each time from x.",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: ~_moved(after, before, j), _changed),
+            "True and False are exchanged: True should stand where an output moves.",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: _moved(after, before, j) & (torch.arange(len(before)) != j), _changed),
+            "The diagonal is missing: that output i moves with token i is part of the table.",
+        ),
+    ],
+    hints=[
+        "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is changed.",
+        "Output i has moved if any of its features differs from before, up or down, by more than rounding.",
+        "Each j gives one column of the table: torch.stack(columns, dim=1).",
+    ],
+)
+
+
+def causal_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """q (..., T, d), k (..., T, d), v (..., T, d_v) -> output (..., T, d_v); no position sees a later one."""
+    return attend(q, k, v, masks.causal(q.size(-2)))[0]
+
+
+def _with_mask(mask):
+    return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask(q.size(-2)))
+
+
+def _shipped(q, k, v):
+    hidden = torch.triu(torch.ones(q.size(-2), q.size(-2), dtype=torch.bool), diagonal=1)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=hidden)
+
+
+bug_hunt = Exercise(
+    name="mended_attention",
+    reference=causal_attention,
+    cases=lambda generator: [
+        Case({name: numbers(generator, *shape) for name, shape in zip("qkv", shapes)})
+        for shapes in [((3, 2), (3, 2), (3, 4)), ((2, 5, 3), (2, 5, 3), (2, 5, 7)), ((1, 4), (1, 4), (1, 2))]
+    ],
+    outputs=("output",),
+    solution=(causal_attention, attend),
+    mistakes=[
+        Mistake(
+            _shipped,
+            "The bug is still there. A symptom: change the last token, and the output of the first one moves.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
+            "Now each token sees itself and the future. It is the past that it may see.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=-1)),
+            "The triangle is the right one now, but the diagonal is missing: a token may look at itself.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.tril(torch.ones(n, n))),
+            "A float mask is added to the scores: 1 and 0 nudge them, and block nothing. Make it bool.",
+        ),
+        Mistake(
+            lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+            "Without any mask, every token sees every other, the future as well.",
+        ),
+        Mistake(
+            lambda q, k, v: torch.tril(q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
+            "tril puts 0 in the place of the blocked scores, and a score of 0 still gets its share.",
+        ),
+    ],
+    hints=[
+        "Print the mask for 3 tokens. Which tokens are True in the first row?",
+        "What does True mean in F.scaled_dot_product_attention? Its documentation says: takes part in attention.",
+        "There are three ways out: turn the mask around with ~, build the other triangle, or say is_causal=True.",
+    ],
+)

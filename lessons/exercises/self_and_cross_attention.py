@@ -1,0 +1,280 @@
+"""Exercises of 04_self_and_cross_attention: one function for all three, and the mask that each of them needs."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from lessons import masks
+from lessons.attention import attend
+from lessons.exercises.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one
+
+
+def attention_layer(
+    queries_from: Tensor, keys_from: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, allowed: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """queries_from (..., Q, D), keys_from (..., K, D), w_q and w_k (D, d), w_v (D, d_v), allowed (..., Q, K).
+
+    Returns output (..., Q, d_v) and weights (..., Q, K). With the same tensor twice it is self-attention, with
+    the decoder's and the encoder's cross-attention, and with a causal mask masked attention.
+    """
+    return attend(queries_from @ w_q, keys_from @ w_k, keys_from @ w_v, allowed)
+
+
+def _layer_inputs(generator, queries: int, keys: int | None, sizes: tuple[int, int, int], batch=()) -> dict:
+    features, d, d_v = sizes
+    x = numbers(generator, *batch, queries, features)
+    return {
+        "queries_from": x,
+        "keys_from": x if keys is None else numbers(generator, *batch, keys, features),
+        "w_q": numbers(generator, features, d) / math.sqrt(features),
+        "w_k": numbers(generator, features, d) / math.sqrt(features),
+        "w_v": numbers(generator, features, d_v) / math.sqrt(features),
+    }
+
+
+def _layer_cases(generator) -> list[Case]:
+    masked = _layer_inputs(generator, 4, None, (3, 5, 2)) | {"allowed": masks.causal(4)}
+    padded = _layer_inputs(generator, 5, 7, (4, 6, 3), batch=(2,))
+    padded["allowed"] = masks.padding_from_lengths([7, 3])[:, 0]  # (B, 1, K)
+    return [
+        Case(_layer_inputs(generator, 2, 3, (4, 5, 6)) | {"allowed": None}),
+        Case(_layer_inputs(generator, 4, 4, (3, 5, 2)) | {"allowed": None}),
+        Case(masked),
+        Case(padded, about="a batch axis in front, and padding in the source"),
+        Case(_layer_inputs(generator, 3, 4, (5, 2, 6)) | {"allowed": None}, about="gradients", gradients=True),
+    ]
+
+
+def _attend_plainly(q, k, v, allowed, *, size=None, axis=-1, invert=False):
+    """Attention with one thing done otherwise, for the known mistakes."""
+    scores = q @ k.mT / math.sqrt(size or q.size(-1))
+    if allowed is not None:
+        scores = scores.masked_fill(allowed if invert else ~allowed, -torch.inf)
+    weights = scores.softmax(dim=axis)
+    return weights @ v, weights
+
+
+one_function = Exercise(
+    name="my_attention_layer",
+    reference=attention_layer,
+    cases=_layer_cases,
+    outputs=("output", "weights"),
+    laws=[rows_sum_to_one(1)],
+    solution=(attention_layer, attend),
+    mistakes=[
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(m @ w_q, x @ w_k, x @ w_v, a),
+            "The parts are exchanged: the queries come from queries_from, the keys and values from keys_from. There "
+            "is one output for each query, so for each row of queries_from.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, x @ w_k, x @ w_v, a),
+            "You never looked at keys_from: this is self-attention, whatever it is given.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, x @ w_v, a),
+            "The values come from the wrong side. Key and value are two faces of one token: both from keys_from.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, x @ w_k, m @ w_v, a),
+            "The keys come from the wrong side. Key and value are two faces of one token: both from keys_from.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, m @ w_v),
+            "The mask is not used. What allowed forbids must get weight 0.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, invert=True),
+            "The mask is the wrong way round: you blocked what is allowed. True means may look.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, size=x.size(-1)),
+            "You divided by the root of the tokens' size. d is the size of q and k after the projection, in which "
+            "they are compared.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_q, m @ w_v, a),
+            "The keys were made with w_q. They have a matrix of their own, w_k.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, m @ w_v, a)[::-1],
+            "The two results are exchanged: output first, then weights.",
+        ),
+    ],
+    hints=[
+        "Three projections. Which of the two inputs does each start from?",
+        "After the projections, nothing knows any more where q, k and v came from: attend(q, k, v, allowed).",
+    ],
+)
+
+
+weights_shape = Exercise(
+    name="my_shape",
+    reference=lambda: (2, 5, 7),
+    cases=lambda generator: [Case({})],
+    outputs=("the shape",),
+    solution=(attention_layer,),
+    mistakes=[
+        Mistake(
+            lambda: (2, 7, 7),
+            "That is the table of the source against itself, so the encoder's self-attention. (One of our sources "
+            "gives this shape for cross-attention; it is wrong there.)",
+        ),
+        Mistake(lambda: (2, 5, 5), "That is the target against itself: the decoder's self-attention."),
+        Mistake(
+            lambda: (2, 7, 5), "Rows and columns are exchanged. Who asks, the target or the source? Rows are queries."
+        ),
+        Mistake(
+            lambda: (2, 5, 16), "That is the shape of the output. The weights have one number for each pair of tokens."
+        ),
+        Mistake(lambda: (5, 7), "The table is right; but each sentence of the batch has one of its own."),
+    ],
+    hints=[
+        "One weight for each pair of query and key, for each sentence. Who are the queries here, and how many?",
+        "The shape is (B, number of queries, number of keys).",
+    ],
+)
+
+
+def cross_mask(src_ids: Tensor, tgt_ids: Tensor, src_pad_id: int) -> Tensor:
+    """Where the target may look in the source: src_ids (B, S), tgt_ids (B, T) -> bool, broadcasts to (B, 1, T, S)."""
+    return masks.padding(src_ids, pad_id=src_pad_id)
+
+
+def _expanded(candidate, src_ids, tgt_ids, src_pad_id):
+    mask = candidate(src_ids, tgt_ids, src_pad_id)
+    wanted = (src_ids.size(0), 1, tgt_ids.size(1), src_ids.size(1))
+    broadcasts = isinstance(mask, Tensor) and mask.dim() == 4 and all(a in (1, b) for a, b in zip(mask.shape, wanted))
+    return mask.expand(wanted) if broadcasts else mask
+
+
+def _ids(generator, rows: int, columns: int, pad_id: int) -> Tensor:
+    """Ids from 10 on, with padding of different lengths at the end of each row."""
+    ids = torch.randint(10, 20, (rows, columns), generator=generator)
+    for row in range(rows):
+        ids[row, columns - row % columns :] = pad_id
+    return ids
+
+
+cross_hidden = Exercise(
+    name="my_cross_mask",
+    reference=cross_mask,
+    cases=lambda generator: [
+        Case({"src_ids": _ids(generator, 2, 3, 1), "tgt_ids": _ids(generator, 2, 4, 1), "src_pad_id": 1}),
+        Case({"src_ids": _ids(generator, 3, 4, 2), "tgt_ids": _ids(generator, 3, 4, 2).flip(0), "src_pad_id": 2}),
+        Case({"src_ids": _ids(generator, 4, 6, 0), "tgt_ids": _ids(generator, 4, 5, 0), "src_pad_id": 0}),
+    ],
+    outputs=("allowed",),
+    call=_expanded,
+    solution=(cross_mask, masks.padding),
+    mistakes=[
+        Mistake(
+            lambda src, tgt, pad: (src == pad)[:, None, None, :],
+            "True and False are exchanged: the target may look at padding only.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: (tgt != pad)[:, None, None, :],
+            "This is the target's padding on the axis of the keys. In cross-attention the keys are the source.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: (tgt != pad)[:, None, :, None] & (src != pad)[:, None, None, :],
+            "The source's padding is right. But you also blocked the padding of the target, which is on the axis of "
+            "the queries: such a row has nothing to look at, and gives NaN in much code.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: (
+                (src != pad)[:, None, None, :]
+                & (torch.arange(src.size(1)) <= torch.arange(tgt.size(1))[:, None])[None, None]
+            ),
+            "You made it causal. The source is known from the start: every target position may look at all of it. "
+            "Word 1 of a translation may need the last word of the source.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: (src != 0)[:, None, None, :],
+            "You compared with 0. Padding has the id that the caller says: src_pad_id.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: torch.ones(src.size(0), 1, tgt.size(1), src.size(1), dtype=torch.bool),
+            "Nothing is hidden: the target may look at the source's padding, too.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: src != pad,
+            "The truth values are right, but their axes are (B, S). Put two axes of size 1 in between: (B, 1, 1, S).",
+        ),
+    ],
+    hints=[
+        "In cross-attention, who are the keys? The mask is about their padding.",
+        "Is there any word of the source that a word of the target must not see?",
+        "It is the padding mask of lesson 03, made from src_ids.",
+    ],
+)
+
+
+def three_masks(src: Tensor, tgt: Tensor, src_pad_id: int, tgt_pad_id: int) -> tuple[Tensor, Tensor, Tensor]:
+    """src (B, S), tgt (B, T) -> the masks of encoder self-, decoder self- and cross-attention, each (B, 1, Q, K)."""
+    src_real = masks.padding(src, pad_id=src_pad_id)
+    tgt_real = masks.padding(tgt, pad_id=tgt_pad_id)
+    return src_real, masks.causal(tgt.size(1)) & tgt_real, src_real
+
+
+def _three(src, tgt, self_pad, tgt_pad, cross_pad, *, causal_mask=True):
+    size = tgt.size(1)
+    causal = masks.causal(size) if causal_mask else torch.ones(size, size, dtype=torch.bool)
+    return (
+        (src != self_pad)[:, None, None, :],
+        causal & (tgt != tgt_pad)[:, None, None, :],
+        (src != cross_pad)[:, None, None, :],
+    )
+
+
+def _stretched(candidate, src, tgt, src_pad_id, tgt_pad_id):
+    given = candidate(src, tgt, src_pad_id, tgt_pad_id)
+    if not isinstance(given, tuple | list) or len(given) != 3:
+        return given
+    queries, keys = (src.size(1), tgt.size(1), tgt.size(1)), (src.size(1), tgt.size(1), src.size(1))
+    wanted = [(src.size(0), 1, q, k) for q, k in zip(queries, keys)]
+    fits = all(
+        isinstance(m, Tensor) and m.dim() <= 4 and all(a in (1, b) for a, b in zip(m.shape[::-1], w[::-1]))
+        for m, w in zip(given, wanted)
+    )
+    return tuple(m.expand(w) for m, w in zip(given, wanted)) if fits else given
+
+
+bug_hunt = Exercise(
+    name="mended_masks",
+    reference=three_masks,
+    cases=lambda generator: [
+        Case({"src": _ids(generator, b, s, 1), "tgt": _ids(generator, b, t, 3), "src_pad_id": 1, "tgt_pad_id": 3})
+        for b, s, t in [(2, 3, 4), (3, 5, 7), (5, 6, 6)]
+    ],
+    outputs=("encoder self-attention", "decoder self-attention", "cross-attention"),
+    call=_stretched,
+    mistakes=[
+        Mistake(
+            lambda src, tgt, s, t: _three(src, tgt, s, s, s),
+            "The bug is still there. It does not show as long as both languages have the same id for padding. Here "
+            "the source's is 1 and the target's is 3.",
+        ),
+        Mistake(
+            lambda src, tgt, s, t: _three(src, tgt, s, t, t),
+            "Now the cross-attention has the wrong one: its keys are the source.",
+        ),
+        Mistake(
+            lambda src, tgt, s, t: _three(src, tgt, t, t, s),
+            "Now the encoder has the wrong one: its keys are the source.",
+        ),
+        Mistake(
+            lambda src, tgt, s, t: _three(src, tgt, t, s, t),
+            "Now all three are exchanged. Each rule asks for the padding id of the sentence that its keys are from.",
+        ),
+        Mistake(
+            lambda src, tgt, s, t: _three(src, tgt, s, t, s, causal_mask=False),
+            "The ids are right now, but the decoder's self-attention has lost its causal rule.",
+        ),
+    ],
+    hints=[
+        "For each of the three masks: from which sentence are the keys?",
+        "Which padding id belongs to that sentence?",
+    ],
+)

@@ -1,0 +1,136 @@
+"""Who may look at whom: one bool tensor `allowed`, where True means "this query may look at this key".
+
+A rule gives a tensor that broadcasts to (B, H, Q, K); rules are joined with `&`. Two other conventions are
+in use elsewhere, and the converters at the end of this file are the only place where they meet:
+
+    allowed    bool, True = may look         this course, F.scaled_dot_product_attention
+    blocked    bool, True = may not look     nn.MultiheadAttention, nn.Transformer
+    additive   float, 0 or -inf, added to the scores before the softmax
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
+    """The rule of the decoder: a position may look at itself and at what came before it.
+
+    Returns `allowed` of shape (Q, K) with K = offset + num_queries; True = may look. `offset` is the number
+    of keys that come before the first query, as in a cache of earlier tokens: query i sees keys 0 … offset + i.
+
+    Attention Is All You Need, section 3.2.3.
+    """
+    if num_queries < 0:
+        raise ValueError(f"num_queries is {num_queries}; expected 0 or more")
+    if offset < 0:
+        raise ValueError(f"offset is {offset}; expected 0 or more: how many keys come before the first query")
+    query = torch.arange(num_queries, device=device).unsqueeze(-1)  # (Q, 1)
+    key = torch.arange(offset + num_queries, device=device)  # (K,)
+    return key <= query + offset  # (Q, K)
+
+
+def padding(ids: Tensor, *, pad_id: int) -> Tensor:
+    """Nobody may look at padding: a rule about keys, the same for every head and every query.
+
+    ids (B, K), integers. Returns `allowed` of shape (B, 1, 1, K); True = a real token, may be looked at.
+    """
+    if not isinstance(ids, Tensor) or ids.is_floating_point() or ids.dtype == torch.bool:
+        raise ValueError(f"ids is {_kind(ids)}; expected a tensor of integers")
+    if ids.dim() != 2:
+        raise ValueError(f"ids has shape {tuple(ids.shape)}; expected (B, K)")
+    return (ids != pad_id)[:, None, None, :]
+
+
+def padding_from_lengths(
+    lengths: Tensor | Sequence[int], *, max_len: int | None = None, device: torch.device | str | None = None
+) -> Tensor:
+    """The rule of `padding`, where the length of each sentence is known instead of its ids.
+
+    lengths: B integers. Returns `allowed` of shape (B, 1, 1, K), True for the first `lengths[b]` keys of
+    sentence b; K is max_len, or the greatest length.
+    """
+    lengths = torch.as_tensor(lengths, device=device)
+    if lengths.dim() != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool or not len(lengths):
+        raise ValueError(f"lengths is {lengths.tolist()}; expected a list of one or more integers")
+    longest = int(lengths.max())
+    num_keys = longest if max_len is None else max_len
+    if int(lengths.min()) < 0 or longest > num_keys:
+        raise ValueError(f"lengths is {lengths.tolist()}; expected each from 0 to max_len = {num_keys}")
+    return (torch.arange(num_keys, device=lengths.device) < lengths[:, None])[:, None, None, :]
+
+
+def combine(*rules: Tensor | None) -> Tensor | None:
+    """All rules at once: a key may be looked at where every rule allows it.
+
+    Each rule is a bool tensor, True = may look, and they broadcast against each other; a rule that is None
+    allows everything. Returns None where all are.
+    """
+    given = [rule for rule in rules if rule is not None]
+    for rule in given:
+        _require_bool(rule, "a rule", "True = may look")
+    if not given:
+        return None
+    try:
+        shape = torch.broadcast_shapes(*(rule.shape for rule in given))
+    except RuntimeError:
+        shapes = ", ".join(str(tuple(rule.shape)) for rule in given)
+        raise ValueError(f"the rules have shapes {shapes}; expected shapes that broadcast together") from None
+    allowed = torch.ones(shape, dtype=torch.bool, device=given[0].device)
+    for rule in given:
+        allowed = allowed & rule
+    return allowed
+
+
+def allowed_to_blocked(allowed: Tensor) -> Tensor:
+    """True = may look  ->  True = may not look. Same shape."""
+    _require_bool(allowed, "allowed", "True = may look")
+    return ~allowed
+
+
+def blocked_to_allowed(blocked: Tensor) -> Tensor:
+    """True = may not look  ->  True = may look. Same shape."""
+    _require_bool(blocked, "blocked", "True = may not look")
+    return ~blocked
+
+
+def allowed_to_additive(allowed: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """True = may look  ->  0 where it may look, -inf where it may not. Same shape, dtype `dtype`."""
+    _require_bool(allowed, "allowed", "True = may look")
+    if not dtype.is_floating_point:
+        raise ValueError(f"dtype is {dtype}; expected a floating-point type, which alone can hold -inf")
+    return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(~allowed, -torch.inf)
+
+
+def additive_to_allowed(additive: Tensor) -> Tensor:
+    """0 = may look, -inf = may not  ->  True = may look. Same shape.
+
+    Any other number is refused: -1e9 hides rows in which nothing may be looked at, and a finite bias is no mask.
+    """
+    if not isinstance(additive, Tensor) or not additive.is_floating_point():
+        raise ValueError(f"additive is {_kind(additive)}; expected a float tensor of 0 and -inf")
+    allowed = additive == 0
+    strange = additive[~allowed & (additive != -torch.inf)]
+    if len(strange):
+        raise ValueError(f"additive holds {strange[0].item():g}; expected nothing but 0 and -inf")
+    return allowed
+
+
+def blocked_to_additive(blocked: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """True = may not look  ->  -inf where it may not look, 0 where it may. Same shape, dtype `dtype`."""
+    return allowed_to_additive(blocked_to_allowed(blocked), dtype=dtype)
+
+
+def additive_to_blocked(additive: Tensor) -> Tensor:
+    """0 = may look, -inf = may not  ->  True = may not look. Same shape."""
+    return ~additive_to_allowed(additive)
+
+
+def _require_bool(mask: Tensor, name: str, meaning: str) -> None:
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        raise ValueError(f"{name} is {_kind(mask)}; expected a bool tensor, {meaning}")
+
+
+def _kind(value: object) -> str:
+    return f"a tensor of {value.dtype}" if isinstance(value, Tensor) else f"a {type(value).__name__}"

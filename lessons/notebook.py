@@ -1,0 +1,101 @@
+"""What every notebook uses: figures with alternative text, the package's own source, and equality that is shown."""
+
+import base64
+import html
+import inspect
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from lessons.plots.describe import describe
+
+DPI = 120
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure: an image with alternative text, and in words what is drawn."""
+
+    png: bytes
+    width: int
+    alt: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"[Figure: {self.alt}]\n{self.text}"
+
+    def _repr_html_(self) -> str:
+        data = base64.b64encode(self.png).decode()
+        return f'<img width="{self.width}" alt="{html.escape(self.alt)}" src="data:image/png;base64,{data}">'
+
+
+@dataclass(frozen=True)
+class Source:
+    """Source code, shown in the colours of the notebook's theme."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_markdown_(self) -> str:
+        return f"```python\n{self.text}\n```"
+
+
+def show(drawn: Axes | Figure, *, alt: str) -> Picture:
+    """The figure as a picture with alternative text. The figure is closed."""
+    if not alt.strip():
+        raise ValueError("alt is empty; expected a sentence that says what the figure shows")
+    figure = drawn if isinstance(drawn, Figure) else drawn.figure
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white", metadata={"Software": None})
+    text = "\n".join(describe(ax) for ax in figure.axes)
+    plt.close(figure)
+    return Picture(buffer.getvalue(), round(figure.get_figwidth() * 96), alt, text)
+
+
+def show_source(*items: Any) -> Source:
+    """The source of functions or classes, as it stands in the package and runs here."""
+    return Source("\n\n\n".join(inspect.getsource(item).rstrip() for item in items))
+
+
+def check_same(mine: Any, theirs: Any, *, tolerance: float = 1e-5) -> None:
+    """Compare two tensors, or two tuples of tensors; a difference is a ValueError that says where.
+
+    Prints the shapes that were compared. None beside None counts as the same.
+    """
+    pairs = list(zip(mine, theirs, strict=True)) if isinstance(mine, tuple | list) else [(mine, theirs)]
+    shapes = []
+    for a, b in pairs:
+        if a is None and b is None:
+            continue
+        if a is None or b is None:
+            raise ValueError(f"not the same: {_name(a)} beside {_name(b)}")
+        a, b = torch.as_tensor(a), torch.as_tensor(b)
+        _require_same(a, b, tolerance)
+        shapes.append(str(tuple(a.shape)))
+    if not shapes:
+        raise ValueError("there is nothing to compare: mine and theirs hold no tensor")
+    print(f"the same: {' and '.join(shapes)}, to within {tolerance:g}")
+
+
+def _name(value: Any) -> str:
+    return "None" if value is None else f"a tensor of shape {tuple(torch.as_tensor(value).shape)}"
+
+
+def _require_same(a: Tensor, b: Tensor, tolerance: float) -> None:
+    if a.shape != b.shape:
+        raise ValueError(f"not the same: shape {tuple(a.shape)} beside {tuple(b.shape)}")
+    different = ~torch.isclose(a.double(), b.double(), rtol=tolerance, atol=tolerance, equal_nan=True)
+    if different.any():
+        place = tuple(different.nonzero()[0].tolist())
+        raise ValueError(
+            f"not the same in {int(different.sum())} of {a.numel()} places; first at {list(place)}: "
+            f"{a[place].item():.6g} beside {b[place].item():.6g}"
+        )

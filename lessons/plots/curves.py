@@ -1,0 +1,88 @@
+"""Numbers against numbers: curves, bars with error bars, histograms; told apart by mark and line, not colour alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
+MARKERS, LINES = "osD^vP", ("-", "--", "-.", ":", "-", "--")
+
+
+def plot_curves(
+    x: Sequence[float],
+    curves: Mapping[str, Any],
+    *,
+    ax: Axes | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    title: str = "",
+    log: str = "",
+) -> Axes:
+    """One curve a name, each as long as x. `log` names the logarithmic axes: "", "x", "y" or "xy"."""
+    ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
+    for i, (name, y) in enumerate(curves.items()):
+        y = _numbers(y)
+        if len(y) != len(x):
+            raise ValueError(f"curve {name!r} has {len(y)} points; expected {len(x)}, one for each x")
+        style = {"color": COLOURS[i % 6], "marker": MARKERS[i % 6], "linestyle": LINES[i % 6]}
+        ax.plot(list(x), y, label=name, markersize=5, **style)
+    if "x" in log:
+        ax.set_xscale("log", base=2)
+    if "y" in log:
+        ax.set_yscale("log")
+    return _finish(ax, xlabel, ylabel, title)
+
+
+def plot_bars(
+    groups: Mapping[str, Sequence[float]],
+    *,
+    ax: Axes | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    title: str = "",
+) -> Axes:
+    """One bar a name: the mean of its numbers, each shown as a dot, with an error bar of one standard deviation."""
+    ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
+    for i, group in enumerate(groups.values()):
+        numbers = _numbers(group)
+        spread = numbers.std(ddof=1) if len(numbers) > 1 else 0.0
+        ax.bar(i, numbers.mean(), yerr=spread, capsize=6, color=COLOURS[i % 6], alpha=0.55, width=0.6)
+        ax.plot(i + np.linspace(-0.12, 0.12, len(numbers)), numbers, "o", color="#222222", markersize=4)
+        ax.annotate(f"{numbers.mean():.2f}", (i, 0), xytext=(0, 6), textcoords="offset points", ha="center")
+    ax.set_xticks(range(len(groups)), list(groups))
+    return _finish(ax, xlabel, ylabel, title)
+
+
+def plot_histograms(
+    samples: Mapping[str, Any],
+    *,
+    ax: Axes | None = None,
+    bins: int = 41,
+    xlabel: str = "",
+    ylabel: str = "share of the values",
+    title: str = "",
+) -> Axes:
+    """The distributions of several samples over the same bins, as outlines."""
+    ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
+    numbers = {name: _numbers(sample).ravel() for name, sample in samples.items()}
+    edges = np.histogram_bin_edges(np.concatenate(list(numbers.values())), bins=bins)
+    for i, (name, sample) in enumerate(numbers.items()):
+        share = np.histogram(sample, bins=edges)[0] / len(sample)
+        ax.stairs(share, edges, label=name, color=COLOURS[i % 6], linestyle=LINES[i % 6], linewidth=1.8)
+    return _finish(ax, xlabel, ylabel, title)
+
+
+def _numbers(values: Any) -> np.ndarray:
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=float)
+
+
+def _finish(ax: Axes, xlabel: str, ylabel: str, title: str) -> Axes:
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.3)
+    if len(ax.get_legend_handles_labels()[1]) > 1:
+        ax.legend(frameon=False)
+    return ax

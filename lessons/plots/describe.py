@@ -1,0 +1,54 @@
+"""A drawn Axes in words and numbers: so that a wrong figure shows as a difference in text."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.patches import StepPatch
+
+
+def describe(ax: Axes) -> str:
+    """Title and axes, then every cell of a heatmap, or every point, bar and histogram."""
+    heading = " | ".join(part for part in (ax.get_title(), ax.get_ylabel(), ax.get_xlabel()) if part)
+    is_heatmap = any(isinstance(collection, QuadMesh) for collection in ax.collections)
+    return "\n".join([heading, *(_cells(ax) if is_heatmap else [*_points(ax), *_histograms(ax), *_notes(ax)])])
+
+
+def _cells(ax: Axes) -> list[str]:
+    lines = ["columns: " + "  ".join(label.get_text() for label in ax.get_xticklabels())]
+    for row, name in enumerate(label.get_text() for label in ax.get_yticklabels()):
+        cells = sorted((cell.get_position()[0], cell.get_text()) for cell in ax.texts if _row(cell) == row)
+        lines.append(f"{name}: " + "  ".join(text for _, text in cells))
+    return lines
+
+
+def _row(cell) -> int:
+    return int(cell.get_position()[1])
+
+
+def _points(ax: Axes) -> list[str]:
+    lines = []
+    for line in ax.get_lines():
+        label = str(line.get_label())
+        if not label.startswith("_"):
+            points = zip(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float))
+            lines.append(f"{label}: " + ", ".join(f"({x:.3g}, {y:.2g})" for x, y in points))
+    return lines
+
+
+def _histograms(ax: Axes) -> list[str]:
+    lines = []
+    for stairs in (patch for patch in ax.patches if isinstance(patch, StepPatch)):
+        share, edges, _ = stairs.get_data()
+        middle = (edges[1:] + edges[:-1]) / 2
+        mean = (share * middle).sum()
+        spread = np.sqrt((share * (middle - mean) ** 2).sum())
+        lines.append(f"{stairs.get_label()}: mean {round(mean, 1) + 0.0:.1f}, standard deviation {spread:.1f}")
+    return lines
+
+
+def _notes(ax: Axes) -> list[str]:
+    """What is written over the ticks, as the mean of a bar is."""
+    names = {place: label.get_text() for place, label in zip(ax.get_xticks(), ax.get_xticklabels())}
+    return [
+        f"{names.get(note.xy[0], 'at ' + str(note.xy))}: {note.get_text()}" for note in ax.texts if hasattr(note, "xy")
+    ]

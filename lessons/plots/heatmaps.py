@@ -1,0 +1,121 @@
+"""Matrices as pictures, with numbers in the cells and named axes.
+
+Bright means much, or visible. Three marks stand for what is no ordinary number, and none is a colour alone:
+× on hatched grey for a blocked cell, −∞ on black, NaN on cross-hatched white.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+WEIGHTS, SIGNED = "cividis", "PuOr"  # both can be told apart in every common form of colour blindness
+
+
+def plot_matrix(
+    values: Any,
+    *,
+    ax: Axes | None = None,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    row_axis: str = "tokens",
+    column_axis: str = "features",
+    title: str = "",
+    decimals: int = 2,
+    blocked: Any = None,
+    cmap: str = SIGNED,
+    limits: tuple[float, float] | None = None,
+) -> Axes:
+    """Any matrix (R, C). `blocked` (R, C), True = crossed out whatever its number."""
+    matrix = _matrix(values, "values")
+    crossed = np.zeros(matrix.shape, dtype=bool) if blocked is None else _matrix(blocked, "blocked").astype(bool)
+    if crossed.shape != matrix.shape:
+        raise ValueError(f"blocked has shape {crossed.shape}; expected that of values, {matrix.shape}")
+    rows = _labels(rows, matrix.shape[0], "rows")
+    columns = _labels(columns, matrix.shape[1], "columns")
+    special = crossed | ~np.isfinite(matrix)
+    low, high = limits or _symmetric(matrix[~special])
+    ax = ax or plt.subplots(figsize=_size(matrix.shape), layout="constrained")[1]
+    sns.heatmap(
+        np.where(special, 0.0, matrix),
+        mask=special,
+        annot=np.vectorize(lambda x: f"{x:.{decimals}f}".replace("-", "−"), otypes=[str])(matrix),
+        fmt="",
+        cmap=cmap,
+        vmin=low,
+        vmax=high,
+        cbar=False,
+        linewidths=1,
+        linecolor="white",
+        xticklabels=columns,
+        yticklabels=rows,
+        ax=ax,
+    )
+    for row, column in np.argwhere(special):
+        _mark(ax, row, column, matrix[row, column], crossed[row, column])
+    ax.set(xlabel=f"{column_axis} →", ylabel=f"← {row_axis}", title=title)
+    ax.tick_params(axis="y", rotation=0)
+    ax.tick_params(axis="both", length=0)
+    return ax
+
+
+def plot_scores(scores: Any, *, ax: Axes | None = None, title: str = "scores", **options: Any) -> Axes:
+    """Scores (Q, K) before the softmax: orange below zero, white at zero, purple above; −∞ where masked."""
+    return plot_matrix(scores, ax=ax, title=title, **{**_ATTENTION, "decimals": 2, **options})
+
+
+def plot_weights(weights: Any, *, ax: Axes | None = None, title: str = "weights", **options: Any) -> Axes:
+    """Weights (Q, K) from 0, dark, to 1, bright."""
+    defaults = {**_ATTENTION, "cmap": WEIGHTS, "limits": (0.0, 1.0)}
+    return plot_matrix(weights, ax=ax, title=title, **{**defaults, **options})
+
+
+def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = "allowed", **options: Any) -> Axes:
+    """A mask (Q, K) of bools, True = may look: bright with 1, or crossed out with ×."""
+    matrix = _matrix(allowed, "allowed")
+    if matrix.dtype != bool:
+        raise ValueError(f"allowed holds {matrix.dtype}; expected bool, True = may look")
+    defaults = {**_ATTENTION, "cmap": WEIGHTS, "limits": (0.0, 1.0), "decimals": 0, "blocked": ~matrix}
+    return plot_matrix(matrix.astype(float), ax=ax, title=title, **{**defaults, **options})
+
+
+_ATTENTION = {"row_axis": "queries", "column_axis": "keys"}
+
+
+def _matrix(values: Any, name: str) -> np.ndarray:
+    matrix = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"{name} has shape {matrix.shape}; expected a matrix with rows and columns")
+    return matrix
+
+
+def _labels(labels: Sequence[str] | None, count: int, name: str) -> list[str]:
+    labels = [str(i) for i in range(count)] if labels is None else list(labels)
+    if len(labels) != count:
+        raise ValueError(f"{name} holds {len(labels)} labels; expected {count}")
+    return labels
+
+
+def _symmetric(numbers: np.ndarray) -> tuple[float, float]:
+    bound = float(np.abs(numbers).max(initial=0.0)) or 1.0
+    return -1.5 * bound, 1.5 * bound
+
+
+def _size(shape: tuple[int, int]) -> tuple[float, float]:
+    return 1.6 + 0.62 * shape[1], 1.2 + 0.46 * shape[0]
+
+
+def _mark(ax: Axes, row: int, column: int, value: float, crossed: bool) -> None:
+    if crossed:
+        face, line, ink, hatch, text = "#c8c8c8", "#ffffff", "#333333", "////", "×"
+    elif np.isnan(value):
+        face, line, ink, hatch, text = "#ffffff", "#c8a0a0", "#a01010", "xx", "NaN"
+    else:
+        face, line, ink, hatch, text = "#111111", "#ffffff", "#ffffff", "", "−∞" if value < 0 else "+∞"
+    ax.add_patch(Rectangle((column, row), 1, 1, facecolor=face, edgecolor=line, hatch=hatch, linewidth=1))
+    box = {"facecolor": face, "edgecolor": "none", "pad": 1.5}
+    ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, bbox=box)

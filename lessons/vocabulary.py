@@ -1,0 +1,45 @@
+"""Words and the integers that stand for them, and sentences of different length in one batch."""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
+
+
+class Vocabulary:
+    """Every known word and its id. The special words come first: padding, begin, end, unknown."""
+
+    def __init__(self, words: Iterable[str]):
+        self.words = list(dict.fromkeys([PAD, BOS, EOS, UNK, *words]))
+        self._ids = {word: i for i, word in enumerate(self.words)}
+        self.pad_id, self.bos_id, self.eos_id, self.unk_id = (self._ids[w] for w in (PAD, BOS, EOS, UNK))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, sentence: str | Sequence[str], *, bos: bool = False, eos: bool = False) -> list[int]:
+        """The ids of a sentence: a list of words, or a text that is cut at white space.
+
+        A word that is not known becomes `unk_id`. bos and eos add the marks of begin and end.
+        """
+        words = sentence.split() if isinstance(sentence, str) else sentence
+        ids = [self._ids.get(word, self.unk_id) for word in words]
+        return [self.bos_id] * bos + ids + [self.eos_id] * eos
+
+    def decode(self, ids: Iterable[int] | Tensor) -> list[str]:
+        """The words behind the ids. An id that no word has is a ValueError."""
+        ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+        for i in ids:
+            if not 0 <= i < len(self.words):
+                raise ValueError(f"ids holds {i}; expected ids from 0 to {len(self.words) - 1}")
+        return [self.words[i] for i in ids]
+
+
+def pad_batch(sentences: Sequence[Sequence[int]], *, pad_id: int) -> Tensor:
+    """Sentences of ids as one tensor (B, T); T is the greatest length, the rest is filled with pad_id."""
+    if not sentences:
+        raise ValueError("sentences is empty; expected one sentence or more")
+    longest = max(len(sentence) for sentence in sentences)
+    return torch.tensor([[*s, *[pad_id] * (longest - len(s))] for s in sentences], dtype=torch.long)

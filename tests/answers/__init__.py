@@ -1,0 +1,24 @@
+"""What learners write: for each exercise several right ways, and wrong ones with a phrase of the answer they get.
+
+The key is the module of the exercises and the name of the learner's function. The texts are what stands in the cell.
+"""
+
+from tests.answers import (
+    masked_attention,
+    multi_head_attention,
+    qkv_by_hand,
+    scaled_dot_product,
+    self_and_cross_attention,
+    start_here,
+)
+
+LESSONS = (
+    start_here,
+    qkv_by_hand,
+    scaled_dot_product,
+    masked_attention,
+    self_and_cross_attention,
+    multi_head_attention,
+)
+RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
+WRONG = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.WRONG.items()}

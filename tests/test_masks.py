@@ -1,0 +1,273 @@
+"""lessons.masks: the rules themselves, and the converters against what torch does with each convention."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons.masks import (
+    additive_to_allowed,
+    additive_to_blocked,
+    allowed_to_additive,
+    allowed_to_blocked,
+    blocked_to_additive,
+    blocked_to_allowed,
+    causal,
+    combine,
+    padding,
+    padding_from_lengths,
+)
+
+INF = math.inf
+ALLOWED = torch.tensor([[True, False, True], [False, False, False], [True, True, True], [False, True, False]])
+BLOCKED = torch.tensor([[False, True, False], [True, True, True], [False, False, False], [True, False, True]])
+ADDITIVE = torch.tensor([[0.0, -INF, 0.0], [-INF, -INF, -INF], [0.0, 0.0, 0.0], [-INF, 0.0, -INF]])
+CONVERTERS = {
+    "allowed_to_blocked": (allowed_to_blocked, ALLOWED, BLOCKED),
+    "blocked_to_allowed": (blocked_to_allowed, BLOCKED, ALLOWED),
+    "allowed_to_additive": (allowed_to_additive, ALLOWED, ADDITIVE),
+    "additive_to_allowed": (additive_to_allowed, ADDITIVE, ALLOWED),
+    "blocked_to_additive": (blocked_to_additive, BLOCKED, ADDITIVE),
+    "additive_to_blocked": (additive_to_blocked, ADDITIVE, BLOCKED),
+}
+every_converter = pytest.mark.parametrize(("convert", "given", "theirs"), CONVERTERS.values(), ids=CONVERTERS)
+
+
+@pytest.mark.parametrize(("queries", "offset"), [(0, 0), (1, 0), (5, 0), (5, 2), (1, 7), (0, 3)])
+def test_causal_lets_a_query_see_itself_and_what_came_before(queries, offset):
+    ours = causal(queries, offset=offset)
+    theirs = torch.empty(queries, offset + queries, dtype=torch.bool)
+    for query in range(queries):
+        for key in range(offset + queries):
+            theirs[query, key] = key in range(offset + query + 1)
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("offset", [1, 2, 7])
+def test_causal_with_cached_keys_is_the_end_of_the_whole_mask(offset):
+    torch.testing.assert_close(causal(3, offset=offset), causal(3 + offset)[-3:])
+
+
+def test_masks_are_made_on_the_device_that_is_asked_for():
+    assert causal(5, device="meta").device.type == "meta"
+    assert allowed_to_additive(causal(5, device="meta")).device.type == "meta"
+
+
+def test_causal_is_the_mask_that_torch_means_by_is_causal():
+    q, k, v = torch.randn(3, 2, 5, 7).unbind()
+    ours = F.scaled_dot_product_attention(q, k, v, attn_mask=causal(5))
+    theirs = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("pad_id", [0, 3, -1])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_padding_allows_every_id_but_pad_id(pad_id, dtype):
+    ids = torch.tensor([[0, 3, -1, 7, 3], [5, 0, 0, -1, -1]], dtype=dtype)
+    ours = padding(ids, pad_id=pad_id)
+    theirs = torch.empty(2, 1, 1, 5, dtype=torch.bool)
+    for sentence in range(2):
+        for key in range(5):
+            theirs[sentence, 0, 0, key] = ids[sentence, key].item() != pad_id
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("max_len", [None, 7, 11])
+@pytest.mark.parametrize("as_tensor", [False, True])
+def test_padding_from_lengths_allows_the_first_keys(max_len, as_tensor):
+    lengths = [2, 7, 0]
+    num_keys = max_len or 7
+    ours = padding_from_lengths(torch.tensor(lengths) if as_tensor else lengths, max_len=max_len)
+    theirs = torch.empty(3, 1, 1, num_keys, dtype=torch.bool)
+    for sentence, length in enumerate(lengths):
+        for key in range(num_keys):
+            theirs[sentence, 0, 0, key] = key in range(length)
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_ids_and_their_lengths_give_the_same_padding():
+    ids = torch.tensor([[5, 6, 9, 9, 9], [5, 6, 7, 5, 6], [6, 9, 9, 9, 9]])
+    torch.testing.assert_close(padding(ids, pad_id=9), padding_from_lengths([2, 5, 1]))
+
+
+def test_combine_allows_what_every_rule_allows():
+    rules = padding_from_lengths([5, 2, 4]), causal(5), torch.rand(3, 2, 1, 5) < 0.7
+    ours = combine(rules[0], None, *rules[1:])
+    assert ours.shape == (3, 2, 5, 5)
+    for place in torch.cartesian_prod(*map(torch.arange, ours.shape)).tolist():
+        b, h, q, k = place
+        theirs = rules[0][b, 0, 0, k] and rules[1][q, k] and rules[2][b, h, 0, k]
+        assert ours[b, h, q, k] == theirs, place
+
+
+def test_combine_of_a_single_rule_is_that_rule():
+    torch.testing.assert_close(combine(None, causal(3), None), causal(3))
+
+
+def test_combine_of_no_rule_is_none():
+    assert combine() is None
+    assert combine(None, None) is None
+
+
+@every_converter
+def test_each_converter_against_masks_written_by_hand(convert, given, theirs):
+    torch.testing.assert_close(convert(given), theirs)
+    torch.testing.assert_close(convert(given[:, None, :, None]), theirs[:, None, :, None])
+
+
+@every_converter
+def test_converters_leave_their_argument_alone(convert, given, theirs):
+    argument = given.clone()
+    convert(argument)
+    torch.testing.assert_close(argument, given)
+
+
+@pytest.mark.parametrize("there", CONVERTERS)
+def test_there_and_back_gives_the_same_mask(there):
+    back = "_to_".join(reversed(there.split("_to_")))
+    given = CONVERTERS[there][1]
+    torch.testing.assert_close(CONVERTERS[back][0](CONVERTERS[there][0](given)), given)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["allowed_to_additive", "blocked_to_additive"])
+def test_an_additive_mask_has_the_dtype_that_is_asked_for(name, dtype):
+    convert, given, theirs = CONVERTERS[name]
+    torch.testing.assert_close(convert(given, dtype=dtype), theirs.to(dtype))
+
+
+@pytest.fixture
+def attention():
+    """q, k, v, a mask without empty rows, and the outputs: each query computed from the keys it may look at."""
+    torch.manual_seed(0)
+    q, k, v = torch.randn(5, 6), torch.randn(7, 6), torch.randn(7, 6)
+    allowed = torch.rand(5, 7) < 0.5
+    allowed[:, 2] = True
+    rows = [(k[keep] @ query / math.sqrt(6)).softmax(0) @ v[keep] for query, keep in zip(q, allowed)]
+    return q, k, v, allowed, torch.stack(rows)
+
+
+@pytest.mark.parametrize("convert", [lambda allowed: allowed, allowed_to_additive])
+def test_functional_attention_reads_allowed_and_additive_as_we_do(attention, convert):
+    q, k, v, allowed, theirs = attention
+    ours = F.scaled_dot_product_attention(q, k, v, attn_mask=convert(allowed))
+    torch.testing.assert_close(ours, theirs)
+
+
+def identity_attention():
+    """nn.MultiheadAttention with one head whose projections change nothing."""
+    module = nn.MultiheadAttention(6, 1, bias=False, batch_first=True)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(6).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(6))
+    return module
+
+
+@pytest.mark.parametrize("convert", [allowed_to_blocked, allowed_to_additive])
+def test_the_torch_module_reads_blocked_and_additive_as_we_do(attention, convert):
+    q, k, v, allowed, theirs = attention
+    ours = identity_attention()(q[None], k[None], v[None], attn_mask=convert(allowed))[0][0]
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("convert", [allowed_to_blocked, allowed_to_additive])
+def test_the_torch_module_reads_our_padding_as_key_padding_mask(attention, convert):
+    q, k, v, *_ = attention
+    allowed = padding_from_lengths([3, 7], max_len=7)
+    x = [tensor.expand(2, -1, -1) for tensor in (q, k, v)]
+    ours = identity_attention()(*x, key_padding_mask=convert(allowed)[:, 0, 0])[0]
+    theirs = [(q @ k[:n].T / math.sqrt(6)).softmax(-1) @ v[:n] for n in (3, 7)]
+    torch.testing.assert_close(ours, torch.stack(theirs))
+
+
+@pytest.mark.parametrize("convert", [allowed_to_blocked, blocked_to_allowed, allowed_to_additive, blocked_to_additive])
+@pytest.mark.parametrize("bad", [ALLOWED.float(), ALLOWED.long(), ALLOWED.tolist(), None])
+def test_a_bool_mask_that_is_none_is_refused(convert, bad):
+    name = convert.__name__.split("_")[0]
+    kind = f"a tensor of {bad.dtype}" if isinstance(bad, torch.Tensor) else f"a {type(bad).__name__}"
+    meaning = {"allowed": "True = may look", "blocked": "True = may not look"}[name]
+    # blocked_to_additive is blocked_to_allowed first, so its message speaks of `blocked`
+    with pytest.raises(ValueError, match=f"^{name} is {kind}; expected a bool tensor, {meaning}$"):
+        convert(bad)
+
+
+@pytest.mark.parametrize("convert", [additive_to_allowed, additive_to_blocked])
+class TestBadAdditiveMasks:
+    @pytest.mark.parametrize("strange", ["-1e+09", "-1", "0.5", "nan", "inf"])
+    def test_a_number_other_than_zero_and_minus_infinity(self, convert, strange):
+        additive = ADDITIVE.clone()
+        additive[2, 1] = float(strange)
+        with pytest.raises(ValueError, match=f"^additive holds {strange.replace('+', '.')}; expected nothing but 0 an"):
+            convert(additive)
+
+    @pytest.mark.parametrize("bad", [ALLOWED, ALLOWED.long(), ADDITIVE.tolist()])
+    def test_no_floats(self, convert, bad):
+        kind = f"a tensor of {bad.dtype}" if isinstance(bad, torch.Tensor) else "a list"
+        with pytest.raises(ValueError, match=f"^additive is {kind}; expected a float tensor of 0 and -inf"):
+            convert(bad)
+
+
+@pytest.mark.parametrize("convert", [allowed_to_additive, blocked_to_additive])
+def test_an_additive_mask_of_integers_is_refused(convert):
+    with pytest.raises(ValueError, match=r"^dtype is torch.int32; expected a floating-point type"):
+        convert(ALLOWED, dtype=torch.int32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_queries": -2}, "num_queries is -2; expected 0 or more"),
+        ({"num_queries": 3, "offset": -1}, "offset is -1; expected 0 or more"),
+    ],
+)
+def test_causal_refuses_negative_numbers(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        causal(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (torch.ones(2, 3), "ids is a tensor of torch.float32; expected a tensor of integers"),
+        (torch.ones(2, 3, dtype=torch.bool), "ids is a tensor of torch.bool; expected a tensor of integers"),
+        ([[5, 6, 0]], "ids is a list; expected a tensor of integers"),
+        (torch.tensor([5, 6, 0]), r"ids has shape \(3,\); expected \(B, K\)"),
+        (torch.ones(2, 3, 5, dtype=torch.long), r"ids has shape \(2, 3, 5\); expected \(B, K\)"),
+    ],
+)
+def test_padding_refuses_what_is_no_batch_of_ids(ids, message):
+    with pytest.raises(ValueError, match=message):
+        padding(ids, pad_id=0)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "max_len", "message"),
+    [
+        ([3, 8, 2], 7, r"lengths is \[3, 8, 2\]; expected each from 0 to max_len = 7"),
+        ([3, -1], None, r"lengths is \[3, -1\]; expected each from 0 to max_len = 3"),
+        ([], None, r"lengths is \[\]; expected a list of one or more integers"),
+        ([2.0, 3.0], None, r"lengths is \[2.0, 3.0\]; expected a list of one or more integers"),
+        ([True, False], None, r"lengths is \[True, False\]; expected a list of one or more integers"),
+        ([[2], [3]], None, r"lengths is \[\[2\], \[3\]\]; expected a list of one or more integers"),
+        (3, None, r"lengths is 3; expected a list of one or more integers"),
+    ],
+)
+def test_padding_from_lengths_refuses_bad_lengths(lengths, max_len, message):
+    with pytest.raises(ValueError, match=message):
+        padding_from_lengths(lengths, max_len=max_len)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ((causal(3), causal(3).float()), "a rule is a tensor of torch.float32; expected a bool tensor"),
+        ((causal(3).long(),), "a rule is a tensor of torch.int64; expected a bool tensor"),
+        ((True, causal(3)), "a rule is a bool; expected a bool tensor, True = may look"),
+        ((causal(3), causal(2)), r"the rules have shapes \(3, 3\), \(2, 2\); expected shapes that broadcast"),
+    ],
+)
+def test_combine_refuses_bad_rules(rules, message):
+    with pytest.raises(ValueError, match=message):
+        combine(*rules)

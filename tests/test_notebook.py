@@ -1,0 +1,163 @@
+"""lessons.notebook: figures with words, source code, and equality that is shown."""
+
+import base64
+import re
+import struct
+from html.parser import HTMLParser
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from lessons.attention import attend
+from lessons.notebook import Picture, check_same, show, show_source
+from lessons.plots import plot_matrix
+from lessons.vocabulary import Vocabulary
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture(autouse=True)
+def _figures():
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+def tag_of(picture):
+    """The attributes of the one tag in the picture's html."""
+    tags = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda name, attributes: tags.append((name, dict(attributes)))
+    parser.handle_data = lambda data: pytest.fail(f"text beside the tag: {data!r}")
+    parser.feed(picture._repr_html_())
+    ((name, attributes),) = tags
+    assert name == "img"
+    return attributes
+
+
+def test_a_picture_in_words():
+    picture = show(plot_matrix([[0.25, -3.0]], title="scores"), alt="two numbers")
+    assert repr(picture) == "[Figure: two numbers]\nscores | ← tokens | features →\ncolumns: 0  1\n0: 0.25  −3.00"
+
+
+def test_a_picture_in_html():
+    figure = plt.figure(figsize=(3, 2))
+    picture = show(figure, alt="nothing")
+    tag = tag_of(picture)
+    assert tag["width"] == "288"  # 3 inches of 96 pixels
+    kind, data = tag["src"].split(",")
+    assert kind == "data:image/png;base64"
+    assert base64.b64decode(data) == picture.png
+    assert struct.unpack(">II", picture.png[16:24]) == (360, 240)  # 3 and 2 inches of 120 dots
+
+
+def test_the_alternative_text_is_escaped():
+    alt = """ "<b>" & 'x' > y"""
+    assert tag_of(show(plt.figure(), alt=alt))["alt"] == alt
+
+
+def test_the_same_figure_gives_the_same_bytes():
+    one, other = (show(plot_matrix([[1.0, 2.0]]), alt="twice") for _ in range(2))
+    assert one == other
+    assert b"Software" not in one.png
+
+
+@pytest.mark.parametrize("part", [lambda ax: ax, lambda ax: ax.figure])
+def test_show_closes_the_figure_and_no_other(part):
+    kept = plt.figure()
+    show(part(plot_matrix([[1.0]])), alt="one number")
+    assert plt.get_fignums() == [kept.number]
+
+
+def test_a_figure_of_two_plots_is_told_from_left_to_right():
+    figure, (left, right) = plt.subplots(1, 2)
+    plot_matrix([[1.0]], ax=left, title="left")
+    plot_matrix([[2.0]], ax=right, title="right")
+    assert re.search(r"left.*1\.00.*right.*2\.00", show(figure, alt="both").text, re.DOTALL)
+
+
+@pytest.mark.parametrize("alt", ["", " \n"])
+def test_a_figure_without_alternative_text_is_refused(alt):
+    with pytest.raises(ValueError, match="alt is empty; expected a sentence"):
+        show(plt.figure(), alt=alt)
+
+
+def test_show_source_is_the_code_of_the_package():
+    source = show_source(attend, Vocabulary)
+    first, second = source.text.split("\n\n\n")
+    assert first.startswith("def attend(\n") and first.endswith("return output, weights")
+    assert second.startswith("class Vocabulary:\n") and second.endswith("for i in ids]")
+    assert repr(source) == source.text
+    assert source._repr_markdown_() == f"```python\n{source.text}\n```"
+
+
+X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "printed"),
+    [
+        (X, X.double() + 1e-7, "(2, 3)"),
+        (X, X.tolist(), "(2, 3)"),
+        (2.0, torch.tensor(2), "()"),
+        ((X, X[0]), (X, X[0]), "(2, 3) and (3,)"),
+        ((X, None), (X, None), "(2, 3)"),
+        ([X, X[0]], (X, X[0]), "(2, 3) and (3,)"),
+        (torch.tensor([NAN, INF]), torch.tensor([NAN, INF]), "(2,)"),
+        (X.requires_grad_(), X.detach(), "(2, 3)"),
+    ],
+)
+def test_check_same_prints_what_it_compared(capsys, mine, theirs, printed):
+    check_same(mine, theirs)
+    assert capsys.readouterr().out == f"the same: {printed}, to within 1e-05\n"
+
+
+def test_check_same_with_another_tolerance(capsys):
+    check_same(X, X + 0.01, tolerance=0.1)
+    assert capsys.readouterr().out == "the same: (2, 3), to within 0.1\n"
+    with pytest.raises(ValueError, match="not the same in 6 of 6 places"):
+        check_same(X, X + 0.01, tolerance=1e-4)
+
+
+def changed(place, value):
+    other = X.detach().clone()
+    other[place] = value
+    return other
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "message"),
+    [
+        (X, X[:, :2], r"not the same: shape \(2, 3\) beside \(2, 2\)"),
+        (X, X.T, r"not the same: shape \(2, 3\) beside \(3, 2\)"),
+        (X[:1], X[0], r"not the same: shape \(1, 3\) beside \(3,\)"),
+        (X, changed((1, 2), 6.5), r"not the same in 1 of 6 places; first at \[1, 2\]: 6 beside 6.5"),
+        (X, changed(1, 0.0), r"not the same in 3 of 6 places; first at \[1, 0\]: 4 beside 0"),
+        (X, changed((0, 1), NAN), r"not the same in 1 of 6 places; first at \[0, 1\]: 2 beside nan"),
+        (X, changed((0, 1), INF), r"not the same in 1 of 6 places; first at \[0, 1\]: 2 beside inf"),
+        (1.0, 2.0, r"not the same in 1 of 1 places; first at \[\]: 1 beside 2"),
+        ((X, X[0]), (X, X[1]), r"not the same in 3 of 3 places; first at \[0\]: 1 beside 4"),
+        (torch.tensor([True, False]), torch.tensor([True, True]), r"in 1 of 2 places; first at \[1\]: 0 beside 1"),
+        (None, None, "there is nothing to compare: mine and theirs hold no tensor"),
+        ((None, None), (None, None), "there is nothing to compare: mine and theirs hold no tensor"),
+        ((X, X), (X,), "argument 2 is shorter"),
+    ],
+)
+def test_check_same_says_what_differs(capsys, mine, theirs, message):
+    with pytest.raises(ValueError, match=message):
+        check_same(mine, theirs)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [(None, X), (X, None), ((X, None), (X, X)), ((X, X), (X, None))])
+def test_none_beside_a_tensor_is_a_difference(mine, theirs):
+    with pytest.raises(ValueError, match=r"not the same.*None"):
+        check_same(mine, theirs)
+
+
+def test_a_picture_cannot_be_changed():
+    picture = show(plt.figure(), alt="fixed")
+    assert isinstance(picture, Picture)
+    with pytest.raises(AttributeError, match="alt"):
+        picture.alt = "other"

@@ -1,0 +1,393 @@
+"""lessons.plots: what is in the figure, and that its description in words tells figures apart."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import to_rgb
+from matplotlib.container import BarContainer
+from matplotlib.patches import Rectangle, StepPatch
+
+from lessons.plots import plot_bars, plot_curves, plot_histograms, plot_mask, plot_matrix, plot_scores, plot_weights
+from lessons.plots.describe import describe
+
+NAN, INF = float("nan"), float("inf")
+VALUES = [[0.25, -0.5, 1.0], [0.0, 0.75, -0.13]]
+ALLOWED = torch.tensor([[True, False, True], [False, True, True]])
+HEATMAPS = {plot_matrix: VALUES, plot_scores: VALUES, plot_weights: np.abs(VALUES), plot_mask: ALLOWED}
+CURVES = {"ours": [1.0, 2.0, 4.0], "theirs": [3.0, 2.5, 0.5]}
+GROUPS = {"ours": [1.0, 2.0, 6.0], "theirs": [4.0, 5.0]}
+SAMPLES = {"ours": torch.arange(-5.0, 6.0), "theirs": torch.arange(-30.0, 31.0)}
+OTHERS = {
+    lambda values, **options: plot_curves([1, 2, 3], values, **options): CURVES,
+    plot_bars: GROUPS,
+    plot_histograms: SAMPLES,
+}
+HEATMAP_NAMES, OTHER_NAMES = ["matrix", "scores", "weights", "mask"], ["curves", "bars", "histograms"]
+every_heatmap = pytest.mark.parametrize(("plot", "values"), HEATMAPS.items(), ids=HEATMAP_NAMES)
+every_other = pytest.mark.parametrize(("plot", "values"), OTHERS.items(), ids=OTHER_NAMES)
+every_plot = pytest.mark.parametrize(
+    ("plot", "values"), (HEATMAPS | OTHERS).items(), ids=[*HEATMAP_NAMES, *OTHER_NAMES]
+)
+
+
+@pytest.fixture(autouse=True)
+def _figures():
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+def texts(ax):
+    """The words in the cells: {(row, column): text}."""
+    return {tuple(int(x) for x in reversed(cell.get_position())): cell.get_text() for cell in ax.texts}
+
+
+def mesh(ax):
+    (found,) = (collection for collection in ax.collections if isinstance(collection, QuadMesh))
+    return found
+
+
+def names(labels):
+    return [label.get_text() for label in labels]
+
+
+def brightness(colour):
+    return np.dot(to_rgb(colour), (0.299, 0.587, 0.114))
+
+
+@every_plot
+def test_a_given_ax_is_drawn_on_and_no_other_figure_is_made(plot, values):
+    figure, (left, right) = plt.subplots(1, 2)
+    assert plot(values, ax=right) is right
+    assert plt.get_fignums() == [figure.number]
+    assert figure.axes == [left, right]
+    assert right.has_data() and not left.has_data()
+
+
+@every_plot
+def test_without_ax_there_is_a_new_figure_each_time(plot, values):
+    one, other = plot(values), plot(values)
+    assert one.figure is not other.figure
+    assert len(plt.get_fignums()) == 2
+
+
+@every_plot
+def test_a_plot_leaves_its_numbers_alone(plot, values):
+    before = str(values)
+    plot(values)
+    assert str(values) == before
+
+
+@pytest.mark.parametrize("as_type", [np.array, torch.tensor, lambda x: torch.tensor(x, requires_grad=True), list])
+def test_the_number_of_each_cell_is_written_in_it(as_type):
+    ours = texts(plot_matrix(as_type(VALUES)))
+    assert ours == {(0, 0): "0.25", (0, 1): "−0.50", (0, 2): "1.00", (1, 0): "0.00", (1, 1): "0.75", (1, 2): "−0.13"}
+
+
+def test_the_first_row_is_on_top():
+    ax = plot_matrix(VALUES)
+    assert ax.get_ylim() == (2, 0)
+    assert ax.get_xlim() == (0, 3)
+    np.testing.assert_array_equal(mesh(ax).get_array(), VALUES)
+
+
+@pytest.mark.parametrize(("decimals", "text"), [(0, "−0"), (1, "−0.1"), (3, "−0.130")])
+def test_the_number_of_decimals(decimals, text):
+    assert texts(plot_matrix(VALUES, decimals=decimals))[1, 2] == text
+
+
+@every_heatmap
+def test_labels_are_numbers_unless_they_are_given(plot, values):
+    ax = plot(values)
+    assert names(ax.get_yticklabels()) == ["0", "1"]
+    assert names(ax.get_xticklabels()) == ["0", "1", "2"]
+    ax = plot(values, rows=["the", "cat"], columns="abc", title="a title")
+    assert names(ax.get_yticklabels()) == ["the", "cat"]
+    assert names(ax.get_xticklabels()) == ["a", "b", "c"]
+    assert ax.get_title() == "a title"
+
+
+@pytest.mark.parametrize(
+    ("plot", "title", "rows", "columns"),
+    [
+        (plot_matrix, "", "← tokens", "features →"),
+        (plot_scores, "scores", "← queries", "keys →"),
+        (plot_weights, "weights", "← queries", "keys →"),
+        (plot_mask, "allowed", "← queries", "keys →"),
+    ],
+)
+def test_the_names_of_the_axes(plot, title, rows, columns):
+    ax = plot(HEATMAPS[plot])
+    assert (ax.get_title(), ax.get_ylabel(), ax.get_xlabel()) == (title, rows, columns)
+    ax = plot(HEATMAPS[plot], row_axis="words", column_axis="heads")
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("← words", "heads →")
+
+
+@pytest.mark.parametrize("plot", [plot_matrix, plot_scores])
+def test_the_colours_of_signed_numbers_are_symmetric(plot):
+    ax = plot([[0.0, 2.0, -INF], [-4.0, 1.0, NAN]])
+    low, high = mesh(ax).get_clim()
+    assert low == -high and high >= 4
+    colours = mesh(ax).to_rgba([-4.0, 0.0, 2.0])
+    assert colours[0][0] > colours[0][2]  # orange: more red than blue
+    assert min(colours[1]) > 0.95  # white
+    assert colours[2][2] > colours[2][0]  # purple: more blue than red
+
+
+def test_a_matrix_of_zeros_has_limits_too():
+    low, high = mesh(plot_matrix([[0.0, 0.0]])).get_clim()
+    assert low == -high < 0
+
+
+@pytest.mark.parametrize("plot", [plot_weights, plot_mask])
+def test_weights_and_masks_go_from_zero_dark_to_one_bright(plot):
+    drawn = mesh(plot(HEATMAPS[plot]))
+    assert drawn.get_clim() == (0, 1)
+    shades = [brightness(drawn.to_rgba(x)[:3]) for x in (0.0, 0.5, 1.0)]
+    assert shades[0] < 0.25 < shades[1] < 0.75 < shades[2]
+
+
+@pytest.mark.parametrize("plot", [plot_matrix, plot_scores, plot_weights])
+def test_limits_that_are_given(plot):
+    assert mesh(plot(VALUES, limits=(-3, 7))).get_clim() == (-3, 7)
+
+
+def marks(ax):
+    """The marked cells: {(row, column): (text, hatch)}."""
+    found = {(int(p.get_y()), int(p.get_x())): p.get_hatch() for p in ax.patches if isinstance(p, Rectangle)}
+    return {cell: (texts(ax)[cell], hatch or "") for cell, hatch in found.items()}
+
+
+def test_what_is_no_ordinary_number_has_a_mark_of_its_own():
+    values = [[1.0, -INF, 2.0, -INF], [NAN, 3.0, 4.0, INF], [-INF, 5.0, 6.0, 7.0]]
+    blocked = torch.zeros(3, 4, dtype=torch.bool)
+    blocked[[0, 2], [3, 1]] = True
+    ours = marks(plot_matrix(values, blocked=blocked))
+    assert {cell: text for cell, (text, _) in ours.items()} == {
+        (0, 1): "−∞",
+        (0, 3): "×",
+        (1, 0): "NaN",
+        (1, 3): "+∞",
+        (2, 0): "−∞",
+        (2, 1): "×",
+    }
+    hatches = {text: hatch for text, hatch in ours.values()}
+    assert len({hatches[text] for text in ("×", "−∞", "NaN")}) == 3
+
+
+def test_a_mark_has_a_colour_of_its_own_and_hides_the_number_below():
+    ax = plot_matrix([[-INF, NAN, 0.25]], blocked=[[0, 0, 1]])
+    faces = {p.get_facecolor() for p in ax.patches if isinstance(p, Rectangle)}
+    assert len(faces) == 3
+    assert mesh(ax).get_array().mask.all()
+    assert names(ax.texts) == ["−∞", "NaN", "×"]
+
+
+def test_a_mask_is_a_one_or_a_cross():
+    ax = plot_mask(ALLOWED)
+    assert texts(ax) == {(0, 0): "1", (0, 1): "×", (0, 2): "1", (1, 0): "×", (1, 1): "1", (1, 2): "1"}
+    assert set(marks(ax)) == {(0, 1), (1, 0)}
+
+
+def test_a_mask_may_be_numpy_or_a_list():
+    for values in (ALLOWED.numpy(), ALLOWED.tolist()):
+        assert texts(plot_mask(values)) == texts(plot_mask(ALLOWED))
+
+
+@every_heatmap
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 5), (0, 3), (3, 0), ()])
+def test_what_is_no_matrix_is_refused(plot, values, shape):
+    name = {plot_mask: "allowed"}.get(plot, "values")
+    with pytest.raises(ValueError, match=rf"{name} has shape \({', '.join(map(str, shape))},?\); expected a matrix"):
+        plot(torch.ones(shape, dtype=torch.bool))
+
+
+@every_heatmap
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rows": "abc"}, "rows holds 3 labels; expected 2"),
+        ({"columns": "ab"}, "columns holds 2 labels; expected 3"),
+        ({"blocked": torch.ones(3, 2)}, r"blocked has shape \(3, 2\); expected that of values, \(2, 3\)"),
+        ({"blocked": torch.ones(3)}, r"blocked has shape \(3,\); expected a matrix"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(plot, values, options, message):
+    with pytest.raises(ValueError, match=message):
+        plot(values, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_a_mask_of_numbers_is_refused(dtype):
+    with pytest.raises(ValueError, match=f"allowed holds {dtype}; expected bool, True = may look"):
+        plot_mask(ALLOWED.to(getattr(torch, dtype)))
+
+
+@every_other
+def test_the_words_around_curves_bars_and_histograms(plot, values):
+    ax = plot(values, xlabel="across", ylabel="up", title="above")
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("across", "up", "above")
+
+
+@pytest.mark.parametrize("plot", [plot for plot in OTHERS if plot is not plot_bars], ids=["curves", "histograms"])
+def test_a_legend_where_there_is_more_than_one_name(plot):
+    values = OTHERS[plot]
+    assert names(plot(values).get_legend().get_texts()) == ["ours", "theirs"]
+    assert plot({"ours": values["ours"]}).get_legend() is None
+
+
+@every_other
+def test_numbers_may_be_tensors_that_need_gradients(plot, values):
+    tensors = {name: torch.tensor(numbers, requires_grad=True) for name, numbers in CURVES.items()}
+    assert describe(plot(tensors)) == describe(plot(CURVES))
+
+
+def test_curves_go_through_their_points():
+    ax = plot_curves([1, 2, 3], CURVES)
+    assert [line.get_label() for line in ax.get_lines()] == ["ours", "theirs"]
+    for line, y in zip(ax.get_lines(), CURVES.values()):
+        np.testing.assert_array_equal(line.get_xydata(), np.stack([[1, 2, 3], y], axis=1))
+
+
+def test_six_curves_differ_in_colour_and_in_mark():
+    lines = plot_curves([1, 2], {str(i): [i, i] for i in range(6)}).get_lines()
+    assert len({line.get_color() for line in lines}) == 6
+    assert len({line.get_marker() for line in lines}) == 6
+
+
+def test_seven_curves_can_be_drawn():
+    assert len(plot_curves([1, 2], {str(i): torch.ones(2) for i in range(7)}).get_lines()) == 7
+
+
+@pytest.mark.parametrize(
+    ("log", "scales"),
+    [("", ("linear", "linear")), ("x", ("log", "linear")), ("y", ("linear", "log")), ("xy", ("log", "log"))],
+)
+def test_logarithmic_axes(log, scales):
+    ax = plot_curves([1, 2, 3], CURVES, log=log)
+    assert (ax.get_xscale(), ax.get_yscale()) == scales
+
+
+def test_a_curve_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="curve 'short' has 2 points; expected 3, one for each x"):
+        plot_curves([1, 2, 3], {**CURVES, "short": [1, 2]})
+
+
+def test_bars_show_the_mean_each_number_and_the_spread():
+    ax = plot_bars(GROUPS)
+    bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
+    assert [bar.get_height() for bar in bars] == [3.0, 4.5]
+    assert [note.get_text() for note in ax.texts] == ["3.00", "4.50"]
+    assert names(ax.get_xticklabels()) == ["ours", "theirs"]
+    dots = [line.get_ydata().tolist() for line in ax.get_lines() if line.get_marker() == "o"]
+    assert dots == list(GROUPS.values())
+    containers = [container for container in ax.containers if isinstance(container, BarContainer)]
+    for container, numbers in zip(containers, GROUPS.values(), strict=True):
+        (error,) = container.errorbar.lines[2]
+        low, high = error.get_segments()[0][:, 1]
+        mean, spread = np.mean(numbers), np.std(numbers, ddof=1)
+        np.testing.assert_allclose((low, high), (mean - spread, mean + spread))
+
+
+def test_a_bar_of_one_number_has_no_spread():
+    assert names(plot_bars({"one": [2.5]}).texts) == ["2.50"]
+
+
+def test_histograms_share_their_bins_and_each_sums_to_one():
+    ax = plot_histograms(SAMPLES, bins=7)
+    ours, theirs = (patch.get_data() for patch in ax.patches if isinstance(patch, StepPatch))
+    np.testing.assert_array_equal(ours.edges, theirs.edges)
+    np.testing.assert_allclose(ours.edges, np.linspace(-30, 30, 8))
+    for data, sample in ((ours, SAMPLES["ours"]), (theirs, SAMPLES["theirs"])):
+        np.testing.assert_allclose(data.values, np.histogram(sample, data.edges)[0] / len(sample))
+        np.testing.assert_allclose(data.values.sum(), 1)
+
+
+def test_histograms_take_tensors_of_any_shape():
+    one, other = (plot_histograms({"": x}).patches[0].get_data().values for x in (torch.eye(5), torch.eye(5).ravel()))
+    np.testing.assert_array_equal(one, other)
+
+
+# --- describe -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plot", [plot_matrix, plot_scores, plot_weights])
+@pytest.mark.parametrize("cell", [(0, 0), (0, 2), (1, 1), (1, 2)])
+@pytest.mark.parametrize("value", [0.01, -INF, NAN])
+def test_a_change_in_one_cell_shows_in_its_line(plot, cell, value):
+    changed = np.array(VALUES)
+    changed[cell] += value
+    before, after = describe(plot(VALUES)).split("\n"), describe(plot(changed)).split("\n")
+    assert [i for i, (one, other) in enumerate(zip(before, after)) if one != other] == [2 + cell[0]]
+
+
+@pytest.mark.parametrize("cell", [(0, 0), (0, 1), (1, 2)])
+def test_a_change_in_a_mask_shows_in_its_line(cell):
+    changed = ALLOWED.clone()
+    changed[cell] ^= True
+    before, after = describe(plot_mask(ALLOWED)).split("\n"), describe(plot_mask(changed)).split("\n")
+    assert [i for i, (one, other) in enumerate(zip(before, after)) if one != other] == [2 + cell[0]]
+
+
+def test_a_heatmap_in_words():
+    ax = plot_scores([[-INF, 0.5], [NAN, 2.0]], rows=["the", "cat"], columns="ab", blocked=[[0, 0], [0, 1]])
+    assert describe(ax) == "scores | ← queries | keys →\ncolumns: a  b\nthe: −∞  0.50\ncat: NaN  ×"
+
+
+@every_heatmap
+@pytest.mark.parametrize(
+    "options",
+    [{"rows": "xy"}, {"columns": "xyz"}, {"title": "x"}, {"row_axis": "x"}, {"column_axis": "x"}, {"decimals": 3}],
+)
+def test_each_word_around_a_heatmap_is_told(plot, values, options):
+    assert describe(plot(values, **options)) != describe(plot(values))
+
+
+@every_other
+@pytest.mark.parametrize("options", [{"xlabel": "x"}, {"ylabel": "x"}, {"title": "x"}])
+def test_each_word_around_the_others_is_told(plot, values, options):
+    assert describe(plot(values, **options)) != describe(plot(values))
+
+
+@every_other
+def test_another_name_is_told(plot, values):
+    assert describe(plot({"mine": values["ours"], "theirs": values["theirs"]})) != describe(plot(values))
+
+
+@every_other
+def test_exchanged_numbers_are_told(plot, values):
+    assert describe(plot({"ours": values["theirs"], "theirs": values["ours"]})) != describe(plot(values))
+
+
+def test_curves_bars_and_histograms_in_words():
+    curves = plot_curves([1, 2, 3], CURVES, xlabel="x", ylabel="y", title="t")
+    assert describe(curves) == "t | y | x\nours: (1, 1), (2, 2), (3, 4)\ntheirs: (1, 3), (2, 2.5), (3, 0.5)"
+    assert describe(plot_bars(GROUPS, title="t")) == "t\nours: 3.00\ntheirs: 4.50"
+    assert describe(plot_histograms(SAMPLES, bins=61, title="t")) == (
+        "t | share of the values\nours: mean 0.0, standard deviation 3.1\ntheirs: mean 0.0, standard deviation 17.3"
+    )
+
+
+@pytest.mark.parametrize("point", range(3))
+def test_a_point_that_moves_is_told(point):
+    moved = [y + (i == point) * 0.1 for i, y in enumerate(CURVES["ours"])]
+    assert describe(plot_curves([1, 2, 3], {**CURVES, "ours": moved})) != describe(plot_curves([1, 2, 3], CURVES))
+    x = [x + (i == point) * 0.1 for i, x in enumerate((1, 2, 3))]
+    assert describe(plot_curves(x, CURVES)) != describe(plot_curves([1, 2, 3], CURVES))
+
+
+def test_a_bar_of_another_mean_is_told():
+    assert describe(plot_bars({**GROUPS, "ours": [1.0, 2.0, 6.1]})) != describe(plot_bars(GROUPS))
+
+
+def test_a_histogram_of_another_spread_or_mean_is_told():
+    before = describe(plot_histograms({"ours": SAMPLES["ours"]}))
+    assert describe(plot_histograms({"ours": SAMPLES["ours"] + 0.5})) != before
+    assert describe(plot_histograms({"ours": SAMPLES["ours"] * 1.1})) != before
+
+
+def test_a_histogram_on_the_other_side_of_zero_is_told():
+    one, other = (describe(plot_histograms({"ours": sign * (SAMPLES["ours"] + 20)})) for sign in (1, -1))
+    assert one != other

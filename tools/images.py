@@ -1,0 +1,19 @@
+"""Write the pictures of the course into images/: ``python tools/images.py``."""
+
+from pathlib import Path
+
+from lessons.plots.diagrams import DIAGRAMS
+
+IMAGES = Path(__file__).resolve().parents[1] / "images"
+
+
+def main() -> None:
+    IMAGES.mkdir(exist_ok=True)
+    for name, draw in DIAGRAMS.items():
+        path = IMAGES / f"{name}.svg"
+        path.write_bytes(draw().encode())
+        print(path.relative_to(IMAGES.parent))
+
+
+if __name__ == "__main__":
+    main()

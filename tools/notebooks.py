@@ -1,0 +1,59 @@
+"""Run notebooks from top to bottom in fresh kernels, store their outputs, and write them in one normal form.
+
+python tools/notebooks.py                 all of them
+python tools/notebooks.py 01 03           those whose names begin so
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Only what belongs to the lesson stays: sources, ids, tags and outputs."""
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": {"name": "python"}})
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags")
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        for output in cell.get("outputs", []):
+            if "metadata" in output:
+                output.metadata = nbformat.from_dict({})
+    return notebook
+
+
+def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors: bool = False) -> nbformat.NotebookNode:
+    """Execute in a fresh kernel whose working folder is `folder`, with outputs as they come in one sitting."""
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources=resources,
+        record_timing=False,
+        coalesce_streams=True,
+        allow_errors=allow_errors,
+    )
+    return client.execute()
+
+
+def main(prefixes: list[str]) -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        if prefixes and not path.name.startswith(tuple(prefixes)):
+            continue
+        start = time.perf_counter()
+        notebook = run(nbformat.read(path, as_version=4))
+        nbformat.write(normalise(notebook), path)
+        print(f"{path.name}: {time.perf_counter() - start:.1f} s")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
