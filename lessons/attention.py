@@ -22,8 +22,8 @@ def attend(
     """softmax(q kᵀ / sqrt(d)) v: each query's average of the values, weighted by how well the keys match.
 
     q (..., Q, d), k (..., K, d), v (..., K, d_v); the leading axes broadcast.
-    allowed: bool, broadcastable to (..., Q, K); True = this query may look at this key. A query that may look
-        at nothing gets weights of 0 and an output of 0.
+    allowed: bool, broadcastable to (..., Q, K); True = this query may look at this key.
+        A query that may look at nothing gets weights of 0 and an output of 0.
     dropout: the share of the weights that is dropped on the way to the output; pass 0 when not training.
     need_weights: False takes torch's fused kernel, which never forms the weights.
 
@@ -31,8 +31,9 @@ def attend(
 
     Attention Is All You Need, section 3.2.1, equation (1).
     """
-    _check_sizes(q, k, v, allowed, dropout)
+    leading = _check_sizes(q, k, v, allowed, dropout)
     if not need_weights:
+        q = q.expand(*leading, -1, -1)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout), None
 
     scores = (q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)  # (..., Q, K)
@@ -58,7 +59,7 @@ class MultiHeadAttention(nn.Module):
 
     d_model: size of the queries before projection, and of the output unless out_dim says otherwise.
     num_heads, head_dim: H and d; head_dim is d_model / num_heads unless given.
-    key_dim, value_dim: sizes of the keys and values before projection (torch: kdim, vdim); d_model unless given.
+    key_dim, value_dim: sizes of key and value before projection (torch: kdim, vdim); d_model unless given.
     dropout: the share of the weights that is dropped in training.
 
     Attention Is All You Need, section 3.2.2.
@@ -77,12 +78,10 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
     ):
         super().__init__()
-        if num_heads < 1:
-            raise ValueError(f"num_heads is {num_heads}; expected 1 or more")
+        _check_positive(d_model=d_model, num_heads=num_heads, head_dim=head_dim)
+        _check_positive(key_dim=key_dim, value_dim=value_dim, out_dim=out_dim)
         if head_dim is None and d_model % num_heads:
-            raise ValueError(
-                f"d_model is {d_model}; expected a multiple of num_heads = {num_heads}, or a head_dim of your own"
-            )
+            raise ValueError(f"d_model is {d_model}; expected a multiple of num_heads = {num_heads}, or a head_dim")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout is {dropout}; expected a share from 0 up to, not including, 1")
         self.d_model = d_model
@@ -113,7 +112,7 @@ class MultiHeadAttention(nn.Module):
         """
         key = query if key is None else key
         value = key if value is None else value
-        self._check(query, key, value, allowed)
+        _check_module_inputs(self, query, key, value, allowed)
         q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, Q, d)
         k = split_heads(self.k_proj(key), self.num_heads)  # (B, H, K, d)
         v = split_heads(self.v_proj(value), self.num_heads)  # (B, H, K, d)
@@ -121,23 +120,10 @@ class MultiHeadAttention(nn.Module):
         output, weights = attend(q, k, v, allowed, dropout=dropout, need_weights=need_weights)
         return self.out_proj(join_heads(output)), weights  # (B, Q, out_dim), (B, H, Q, K)
 
-    def _check(self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None) -> None:
-        layers = (self.q_proj, self.k_proj, self.v_proj)
-        for name, x, layer in zip(("query", "key", "value"), (query, key, value), layers):
-            if x.dim() != 3 or x.size(-1) != layer.in_features:
-                raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (B, length, {layer.in_features})")
-        if key.shape[:2] != value.shape[:2] or query.size(0) != key.size(0):
-            shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
-            raise ValueError(f"{shapes}; expected one batch size, and as many values as keys")
-        if allowed is not None and allowed.dim() not in (2, 4):
-            raise ValueError(
-                f"allowed has shape {tuple(allowed.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three it "
-                "is unclear whether the first is the batch or the heads; write allowed[:, None] for one mask a sentence"
-            )
-
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """(B, T, H·d) -> (B, H, T, d): the features of each token are dealt out to the heads, in order."""
+    _check_positive(num_heads=num_heads)
     if x.dim() != 3 or x.size(-1) % num_heads:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, a multiple of num_heads = {num_heads})")
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
@@ -150,7 +136,14 @@ def join_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(-2)
 
 
-def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> None:
+def _check_positive(**sizes: int | None) -> None:
+    for name, size in sizes.items():
+        if size is not None and size < 1:
+            raise ValueError(f"{name} is {size}; expected 1 or more")
+
+
+def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> torch.Size:
+    """Refuse what does not fit; return the shape that the leading axes broadcast to."""
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.dim() < 2:
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least two axes, (length, features)")
@@ -166,9 +159,10 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
         shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
         raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
     if allowed is None:
-        return
-    if allowed.dtype != torch.bool:
-        raise ValueError(f"allowed is a tensor of {allowed.dtype}; expected a bool tensor, True = may look")
+        return leading
+    if not isinstance(allowed, Tensor) or allowed.dtype != torch.bool:
+        kind = f"tensor of {allowed.dtype}" if isinstance(allowed, Tensor) else type(allowed).__name__
+        raise ValueError(f"allowed is a {kind}; expected a bool tensor, True = may look")
     scores_shape = (*leading, q.size(-2), k.size(-2))
     fits = len(allowed.shape) <= len(scores_shape) and all(
         a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))
@@ -177,4 +171,22 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
         raise ValueError(
             f"allowed has shape {tuple(allowed.shape)}; expected one that broadcasts to {scores_shape}, "
             "whose last two axes are queries and keys"
+        )
+    return leading
+
+
+def _check_module_inputs(
+    module: MultiHeadAttention, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None
+) -> None:
+    sizes = (module.q_proj.in_features, module.k_proj.in_features, module.v_proj.in_features)
+    for name, x, size in zip(("query", "key", "value"), (query, key, value), sizes):
+        if x.dim() != 3 or x.size(-1) != size:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (B, length, {size})")
+    if key.shape[:2] != value.shape[:2] or query.size(0) != key.size(0):
+        shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        raise ValueError(f"{shapes}; expected one batch size, and as many values as keys")
+    if isinstance(allowed, Tensor) and allowed.dim() not in (2, 4):
+        raise ValueError(
+            f"allowed has shape {tuple(allowed.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three it is "
+            "unclear whether the first is the batch or the heads; write allowed[:, None] for one mask a sentence"
         )

@@ -17,15 +17,15 @@ from torch import Tensor
 def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
     """The rule of the decoder: a position may look at itself and at what came before it.
 
-    Returns `allowed` of shape (Q, K) with K = offset + num_queries; True = may look. `offset` is the number
-    of keys that come before the first query, as in a cache of earlier tokens: query i sees keys 0 … offset + i.
+    Returns `allowed` of shape (Q, K) with K = offset + num_queries; True = may look. `offset` is the
+    number of keys that come before the first query, as in a cache: query i sees keys 0 … offset + i.
 
     Attention Is All You Need, section 3.2.3.
     """
-    if num_queries < 0:
-        raise ValueError(f"num_queries is {num_queries}; expected 0 or more")
-    if offset < 0:
-        raise ValueError(f"offset is {offset}; expected 0 or more: how many keys come before the first query")
+    if not isinstance(num_queries, int) or num_queries < 0:
+        raise ValueError(f"num_queries is {num_queries}; expected a whole number, 0 or more")
+    if not isinstance(offset, int) or offset < 0:
+        raise ValueError(f"offset is {offset}; expected a whole number, 0 or more keys before the first query")
     query = torch.arange(num_queries, device=device).unsqueeze(-1)  # (Q, 1)
     key = torch.arange(offset + num_queries, device=device)  # (K,)
     return key <= query + offset  # (Q, K)
@@ -36,7 +36,7 @@ def padding(ids: Tensor, *, pad_id: int) -> Tensor:
 
     ids (B, K), integers. Returns `allowed` of shape (B, 1, 1, K); True = a real token, may be looked at.
     """
-    if not isinstance(ids, Tensor) or ids.is_floating_point() or ids.dtype == torch.bool:
+    if not isinstance(ids, Tensor) or not _holds_integers(ids):
         raise ValueError(f"ids is {_kind(ids)}; expected a tensor of integers")
     if ids.dim() != 2:
         raise ValueError(f"ids has shape {tuple(ids.shape)}; expected (B, K)")
@@ -51,9 +51,13 @@ def padding_from_lengths(
     lengths: B integers. Returns `allowed` of shape (B, 1, 1, K), True for the first `lengths[b]` keys of
     sentence b; K is max_len, or the greatest length.
     """
-    lengths = torch.as_tensor(lengths, device=device)
-    if lengths.dim() != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool or not len(lengths):
-        raise ValueError(f"lengths is {lengths.tolist()}; expected a list of one or more integers")
+    try:
+        numbers = torch.as_tensor(lengths, device=device)
+    except (TypeError, ValueError):
+        numbers = torch.empty(0)
+    if numbers.dim() != 1 or not _holds_integers(numbers) or not len(numbers):
+        raise ValueError(f"lengths is {lengths}; expected a list of one or more integers")
+    lengths = numbers
     longest = int(lengths.max())
     num_keys = longest if max_len is None else max_len
     if int(lengths.min()) < 0 or longest > num_keys:
@@ -98,7 +102,7 @@ def blocked_to_allowed(blocked: Tensor) -> Tensor:
 def allowed_to_additive(allowed: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
     """True = may look  ->  0 where it may look, -inf where it may not. Same shape, dtype `dtype`."""
     _require_bool(allowed, "allowed", "True = may look")
-    if not dtype.is_floating_point:
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ValueError(f"dtype is {dtype}; expected a floating-point type, which alone can hold -inf")
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(~allowed, -torch.inf)
 
@@ -125,6 +129,10 @@ def blocked_to_additive(blocked: Tensor, *, dtype: torch.dtype = torch.float32) 
 def additive_to_blocked(additive: Tensor) -> Tensor:
     """0 = may look, -inf = may not  ->  True = may not look. Same shape."""
     return ~additive_to_allowed(additive)
+
+
+def _holds_integers(tensor: Tensor) -> bool:
+    return not tensor.is_floating_point() and not tensor.is_complex() and tensor.dtype != torch.bool
 
 
 def _require_bool(mask: Tensor, name: str, meaning: str) -> None:

@@ -68,9 +68,13 @@ def show_source(*items: Any) -> Source:
 def check_same(mine: Any, theirs: Any, *, tolerance: float = 1e-5) -> None:
     """Compare two tensors, or two tuples of tensors; a difference is a ValueError that says where.
 
-    Prints the shapes that were compared. None beside None counts as the same.
+    Prints the shapes that were compared. Values count, not their types: True is the same as 1. None beside None
+    counts as the same, and so does NaN beside NaN.
     """
-    pairs = list(zip(mine, theirs, strict=True)) if isinstance(mine, tuple | list) else [(mine, theirs)]
+    mine, theirs = (list(side) if _holds_tensors(side) else [side] for side in (mine, theirs))
+    if len(mine) != len(theirs):
+        raise ValueError(f"not the same: {len(mine)} tensors beside {len(theirs)}")
+    pairs = list(zip(mine, theirs))
     shapes = []
     for a, b in pairs:
         if a is None and b is None:
@@ -83,6 +87,10 @@ def check_same(mine: Any, theirs: Any, *, tolerance: float = 1e-5) -> None:
     if not shapes:
         raise ValueError("there is nothing to compare: mine and theirs hold no tensor")
     print(f"the same: {' and '.join(shapes)}, to within {tolerance:g}")
+
+
+def _holds_tensors(value: Any) -> bool:
+    return isinstance(value, tuple | list) and any(item is None or isinstance(item, Tensor) for item in value)
 
 
 def _name(value: Any) -> str:

@@ -32,14 +32,14 @@ class Vocabulary:
         """The words behind the ids. An id that no word has is a ValueError."""
         ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
         for i in ids:
-            if not 0 <= i < len(self.words):
+            if not isinstance(i, int) or not 0 <= i < len(self.words):
                 raise ValueError(f"ids holds {i}; expected ids from 0 to {len(self.words) - 1}")
         return [self.words[i] for i in ids]
 
 
 def pad_batch(sentences: Sequence[Sequence[int]], *, pad_id: int) -> Tensor:
     """Sentences of ids as one tensor (B, T); T is the greatest length, the rest is filled with pad_id."""
-    if not sentences:
+    if len(sentences) == 0:
         raise ValueError("sentences is empty; expected one sentence or more")
     longest = max(len(sentence) for sentence in sentences)
     return torch.tensor([[*s, *[pad_id] * (longest - len(s))] for s in sentences], dtype=torch.long)

@@ -144,6 +144,15 @@ def test_leading_axes_broadcast(need_weights):
             torch.testing.assert_close(ours[b, h], theirs)
 
 
+@both_paths
+def test_a_mask_may_have_the_leading_axes_of_the_values(need_weights):
+    q, k, v = torch.randn(5, 11), torch.randn(7, 11), torch.randn(3, 7, 6)
+    allowed = draw_mask("random", (3,))
+    ours = attend(q, k, v, allowed, need_weights=need_weights)[0]
+    theirs = [F.scaled_dot_product_attention(q, k, v[b], attn_mask=allowed[b]) for b in range(3)]
+    torch.testing.assert_close(ours, torch.stack(theirs))
+
+
 def test_weights_come_only_when_they_are_asked_for():
     *qkv, allowed = draw("random")
     assert attend(*qkv, allowed, need_weights=False)[1] is None
@@ -494,3 +503,23 @@ def test_multi_head_attention_refuses_inputs_that_do_not_fit(sizes, mask, messag
 def test_heads_of_another_shape_are_refused(function, message):
     with pytest.raises(ValueError, match=message):
         function()
+
+
+@pytest.mark.parametrize("size", ["d_model", "num_heads", "head_dim", "key_dim", "value_dim", "out_dim"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_sizes_below_one_are_refused(size, value):
+    with pytest.raises(ValueError, match=f"{size} is {value}; expected 1 or more"):
+        MultiHeadAttention(**{"d_model": 6, "num_heads": 2, size: value})
+
+
+def test_split_heads_refuses_no_heads():
+    with pytest.raises(ValueError, match="num_heads is 0; expected 1 or more"):
+        split_heads(torch.ones(2, 3, 4), 0)
+
+
+def test_a_list_is_no_mask():
+    q = torch.ones(2, 3)
+    with pytest.raises(ValueError, match="allowed is a list; expected a bool tensor"):
+        attend(q, q, q, [[True, False], [True, True]])
+    with pytest.raises(ValueError, match="allowed is a list; expected a bool tensor"):
+        MultiHeadAttention(3, 1)(q[None], allowed=[[True, False], [True, True]])

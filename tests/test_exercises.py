@@ -102,11 +102,11 @@ def flip_one(x):
 @pytest.mark.parametrize(
     ("change", "story"),
     [
-        (flip_one, "differ|expected|Right so far|NaN|gradients"),
+        (flip_one, "differs in|must sum to 1|may not be looked at"),
         (lambda x: x[None], "Shape"),
         (lambda x: x.long() if x.dtype == torch.bool else x > 0, "Kind of number"),
         (lambda x: None, "return"),
-        (lambda x: x.tolist(), "expected a tensor|expected"),
+        (lambda x: x.tolist(), "expected a tensor|expected [23]: "),
     ],
     ids=["one cell", "one axis more", "another dtype", "None", "a list"],
 )

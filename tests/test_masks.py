@@ -218,8 +218,8 @@ def test_an_additive_mask_of_integers_is_refused(convert):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_queries": -2}, "num_queries is -2; expected 0 or more"),
-        ({"num_queries": 3, "offset": -1}, "offset is -1; expected 0 or more"),
+        ({"num_queries": -2}, "num_queries is -2; expected a whole number, 0 or more"),
+        ({"num_queries": 3, "offset": -1}, "offset is -1; expected a whole number, 0 or more"),
     ],
 )
 def test_causal_refuses_negative_numbers(arguments, message):
@@ -271,3 +271,20 @@ def test_padding_from_lengths_refuses_bad_lengths(lengths, max_len, message):
 def test_combine_refuses_bad_rules(rules, message):
     with pytest.raises(ValueError, match=message):
         combine(*rules)
+
+
+@pytest.mark.parametrize("lengths", ["ab", [[1, 2], [3]], [1.5], torch.tensor([1 + 2j])])
+def test_lengths_that_are_no_integers_are_refused(lengths):
+    with pytest.raises(ValueError, match=r"lengths is .*; expected a list of one or more integers"):
+        padding_from_lengths(lengths)
+
+
+def test_other_numbers_that_are_no_integers_are_refused():
+    with pytest.raises(ValueError, match=r"num_queries is 2.5; expected a whole number"):
+        causal(2.5)
+    with pytest.raises(ValueError, match=r"offset is 0.5; expected a whole number"):
+        causal(2, offset=0.5)
+    with pytest.raises(ValueError, match=r"ids is a tensor of torch.complex64"):
+        padding(torch.tensor([[1 + 2j]]), pad_id=0)
+    with pytest.raises(ValueError, match=r"dtype is float32; expected a floating-point type"):
+        allowed_to_additive(causal(2), dtype="float32")

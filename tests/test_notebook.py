@@ -38,7 +38,10 @@ def tag_of(picture):
 
 def test_a_picture_in_words():
     picture = show(plot_matrix([[0.25, -3.0]], title="scores"), alt="two numbers")
-    assert repr(picture) == "[Figure: two numbers]\nscores | ← tokens | features →\ncolumns: 0  1\n0: 0.25  −3.00"
+    assert repr(picture) == (
+        "[Figure: two numbers]\nscores | ← tokens | features →\ncolumns: 0  1\n0: 0.25  −3.00\n"
+        "colours: PuOr from -4.5 to 4.5"
+    )
 
 
 def test_a_picture_in_html():
@@ -141,7 +144,8 @@ def changed(place, value):
         (torch.tensor([True, False]), torch.tensor([True, True]), r"in 1 of 2 places; first at \[1\]: 0 beside 1"),
         (None, None, "there is nothing to compare: mine and theirs hold no tensor"),
         ((None, None), (None, None), "there is nothing to compare: mine and theirs hold no tensor"),
-        ((X, X), (X,), "argument 2 is shorter"),
+        ((X, X), (X,), "not the same: 2 tensors beside 1"),
+        (X, (X, X), "not the same: 1 tensors beside 2"),
     ],
 )
 def test_check_same_says_what_differs(capsys, mine, theirs, message):

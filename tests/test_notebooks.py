@@ -153,7 +153,8 @@ def test_anatomy(name):
 @every_notebook
 def test_every_choice_of_the_quiz_unfolds(name):
     quiz = prose(name).split("## Check yourself")[1].split("## What to remember")[0]
-    for question in quiz.split("\n\n**")[1:]:
+    assert quiz.count("#### ") >= 2
+    for question in quiz.split("\n\n#### ")[1:]:
         choices = re.findall(r"<details><summary>(.+?)</summary>(.+?)</details>", question)
         assert len(choices) >= 2, question
         assert sum(explanation.startswith("Yes") for _, explanation in choices) == 1, question

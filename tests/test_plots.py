@@ -271,7 +271,7 @@ def test_logarithmic_axes(log, scales):
 
 
 def test_a_curve_of_another_length_is_refused():
-    with pytest.raises(ValueError, match="curve 'short' has 2 points; expected 3, one for each x"):
+    with pytest.raises(ValueError, match="curve 'short' has shape \\(2,\\); expected \\(3,\\), one point for each x"):
         plot_curves([1, 2, 3], {**CURVES, "short": [1, 2]})
 
 
@@ -279,7 +279,7 @@ def test_bars_show_the_mean_each_number_and_the_spread():
     ax = plot_bars(GROUPS)
     bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
     assert [bar.get_height() for bar in bars] == [3.0, 4.5]
-    assert [note.get_text() for note in ax.texts] == ["3.00", "4.50"]
+    assert [note.get_text() for note in ax.texts] == ["3.00 ± 2.65", "4.50 ± 0.71"]
     assert names(ax.get_xticklabels()) == ["ours", "theirs"]
     dots = [line.get_ydata().tolist() for line in ax.get_lines() if line.get_marker() == "o"]
     assert dots == list(GROUPS.values())
@@ -319,7 +319,7 @@ def test_histograms_take_tensors_of_any_shape():
 def test_a_change_in_one_cell_shows_in_its_line(plot, cell, value):
     changed = np.array(VALUES)
     changed[cell] += value
-    before, after = describe(plot(VALUES)).split("\n"), describe(plot(changed)).split("\n")
+    before, after = (describe(plot(values)).split("\n")[:-1] for values in (VALUES, changed))
     assert [i for i, (one, other) in enumerate(zip(before, after)) if one != other] == [2 + cell[0]]
 
 
@@ -333,7 +333,9 @@ def test_a_change_in_a_mask_shows_in_its_line(cell):
 
 def test_a_heatmap_in_words():
     ax = plot_scores([[-INF, 0.5], [NAN, 2.0]], rows=["the", "cat"], columns="ab", blocked=[[0, 0], [0, 1]])
-    assert describe(ax) == "scores | ← queries | keys →\ncolumns: a  b\nthe: −∞  0.50\ncat: NaN  ×"
+    assert describe(ax) == (
+        "scores | ← queries | keys →\ncolumns: a  b\nthe: −∞  0.50\ncat: NaN  ×\ncolours: PuOr from -0.75 to 0.75"
+    )
 
 
 @every_heatmap
@@ -364,7 +366,7 @@ def test_exchanged_numbers_are_told(plot, values):
 def test_curves_bars_and_histograms_in_words():
     curves = plot_curves([1, 2, 3], CURVES, xlabel="x", ylabel="y", title="t")
     assert describe(curves) == "t | y | x\nours: (1, 1), (2, 2), (3, 4)\ntheirs: (1, 3), (2, 2.5), (3, 0.5)"
-    assert describe(plot_bars(GROUPS, title="t")) == "t\nours: 3.00\ntheirs: 4.50"
+    assert describe(plot_bars(GROUPS, title="t")) == "t\nours: 3.00 ± 2.65\ntheirs: 4.50 ± 0.71"
     assert describe(plot_histograms(SAMPLES, bins=61, title="t")) == (
         "t | share of the values\nours: mean 0.0, standard deviation 3.1\ntheirs: mean 0.0, standard deviation 17.3"
     )
@@ -391,3 +393,23 @@ def test_a_histogram_of_another_spread_or_mean_is_told():
 def test_a_histogram_on_the_other_side_of_zero_is_told():
     one, other = (describe(plot_histograms({"ours": sign * (SAMPLES["ours"] + 20)})) for sign in (1, -1))
     assert one != other
+
+
+def test_a_logarithmic_axis_and_other_colours_are_told():
+    plain, logarithmic = (describe(plot_curves([1, 2, 3], CURVES, xlabel="d", log=log)) for log in ("", "x"))
+    assert "d (logarithmic)" in logarithmic
+    assert "logarithmic" not in plain
+    assert describe(plot_matrix(VALUES, limits=(0, 1))) != describe(plot_matrix(VALUES, limits=(0, 2)))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_drawn(dtype):
+    assert texts(plot_matrix(torch.tensor([[0.5, 2.0]], dtype=dtype))) == {(0, 0): "0.50", (0, 1): "2.00"}
+
+
+@pytest.mark.parametrize(
+    "draw", [lambda: plot_bars({"a": []}), lambda: plot_histograms({}), lambda: plot_histograms({"a": []})]
+)
+def test_nothing_to_draw_is_refused(draw):
+    with pytest.raises(ValueError, match="expected at least one"):
+        draw()

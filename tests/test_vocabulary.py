@@ -76,3 +76,14 @@ def test_pad_batch_of_empty_sentences_holds_ids_too():
 def test_pad_batch_refuses_an_empty_batch():
     with pytest.raises(ValueError, match="sentences is empty; expected one sentence or more"):
         pad_batch([], pad_id=0)
+
+
+def test_pad_batch_takes_a_tensor():
+    ids = torch.tensor([[1, 2], [3, 4]])
+    assert torch.equal(pad_batch(ids, pad_id=0), ids)
+
+
+@pytest.mark.parametrize("ids", [torch.tensor([[1, 2]]), torch.tensor([1.0])])
+def test_decode_refuses_what_is_no_sentence_of_ids(ids):
+    with pytest.raises(ValueError, match="expected ids from 0 to"):
+        Vocabulary(["a", "b"]).decode(ids)

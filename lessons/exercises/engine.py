@@ -68,6 +68,7 @@ class Report:
 
     verdict: Literal["Right", "Not yet", "Not attempted"]
     message: str
+    evidence: str = ""
     mistake: Mistake | None = None
 
     @property
@@ -75,13 +76,14 @@ class Report:
         return self.verdict == "Right"
 
     def __repr__(self) -> str:
-        return f"{self.verdict}. {self.message}"
+        return "\n".join(part for part in (f"{self.verdict}. {self.message}", self.evidence) if part)
 
     def _repr_html_(self) -> str:
         colour = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
+        evidence = f"<pre>{html.escape(self.evidence)}</pre>" if self.evidence else ""
         return (
             f'<div style="border-left: 4px solid {colour}; padding: 2px 12px; white-space: pre-wrap">'
-            f"<strong>{self.verdict}.</strong> {html.escape(self.message)}</div>"
+            f"<strong>{self.verdict}.</strong> {html.escape(self.message)}{evidence}</div>"
         )
 
 
@@ -140,7 +142,7 @@ class Exercise:
         about = next((cases[i].about for i in wrong), "")
         if about and len(wrong) < len(cases):
             story += f"\nIt goes wrong here: {about}."
-        return Report("Not yet", story + self._evidence(cases[first], got[first], want[first]), mistake)
+        return Report("Not yet", story, self._evidence(cases[first], got[first], want[first]), mistake)
 
     def help(self) -> Hints:
         """The hints, folded; the solution unfolds last."""
@@ -214,7 +216,7 @@ class Exercise:
         )
 
     def _evidence(self, case: Case, got: Outcome, want: Outcome) -> str:
-        lines = [f"\nSeen with {case.describe()}."] if case.inputs else []
+        lines = [f"Seen with {case.describe()}."] if case.inputs else []
         if got.error is None and len(got.results) == len(want.results) and case.inputs:
             for name, mine, right in zip(self.outputs, got.results, want.results):
                 if isinstance(mine, Tensor) and max(mine.numel(), right.numel()) <= SMALL and not _equal(mine, right):

@@ -7,6 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from lessons.plots.arrays import as_array
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
 MARKERS, LINES = "osD^vP", ("-", "--", "-.", ":", "-", "--")
 
@@ -25,8 +27,8 @@ def plot_curves(
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
     for i, (name, y) in enumerate(curves.items()):
         y = _numbers(y)
-        if len(y) != len(x):
-            raise ValueError(f"curve {name!r} has {len(y)} points; expected {len(x)}, one for each x")
+        if y.shape != (len(x),):
+            raise ValueError(f"curve {name!r} has shape {y.shape}; expected ({len(x)},), one point for each x")
         style = {"color": COLOURS[i % 6], "marker": MARKERS[i % 6], "linestyle": LINES[i % 6]}
         ax.plot(list(x), y, label=name, markersize=5, **style)
     if "x" in log:
@@ -51,7 +53,8 @@ def plot_bars(
         spread = numbers.std(ddof=1) if len(numbers) > 1 else 0.0
         ax.bar(i, numbers.mean(), yerr=spread, capsize=6, color=COLOURS[i % 6], alpha=0.55, width=0.6)
         ax.plot(i + np.linspace(-0.12, 0.12, len(numbers)), numbers, "o", color="#222222", markersize=4)
-        ax.annotate(f"{numbers.mean():.2f}", (i, 0), xytext=(0, 6), textcoords="offset points", ha="center")
+        text = f"{numbers.mean():.2f}" + (f" ± {spread:.2f}" if len(numbers) > 1 else "")
+        ax.annotate(text, (i, 0), xytext=(0, 6), textcoords="offset points", ha="center")
     ax.set_xticks(range(len(groups)), list(groups))
     return _finish(ax, xlabel, ylabel, title)
 
@@ -67,6 +70,8 @@ def plot_histograms(
 ) -> Axes:
     """The distributions of several samples over the same bins, as outlines."""
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
+    if not samples:
+        raise ValueError("samples is empty; expected at least one name with its numbers")
     numbers = {name: _numbers(sample).ravel() for name, sample in samples.items()}
     edges = np.histogram_bin_edges(np.concatenate(list(numbers.values())), bins=bins)
     for i, (name, sample) in enumerate(numbers.items()):
@@ -76,7 +81,10 @@ def plot_histograms(
 
 
 def _numbers(values: Any) -> np.ndarray:
-    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=float)
+    numbers = as_array(values).astype(float)
+    if numbers.size == 0:
+        raise ValueError("there is nothing to draw: expected at least one number for each name")
+    return numbers
 
 
 def _finish(ax: Axes, xlabel: str, ylabel: str, title: str) -> Axes:

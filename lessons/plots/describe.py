@@ -8,7 +8,11 @@ from matplotlib.patches import StepPatch
 
 def describe(ax: Axes) -> str:
     """Title and axes, then every cell of a heatmap, or every point, bar and histogram."""
-    heading = " | ".join(part for part in (ax.get_title(), ax.get_ylabel(), ax.get_xlabel()) if part)
+    xlabel, ylabel = (
+        f"{label} (logarithmic)" if scale == "log" else label
+        for label, scale in ((ax.get_xlabel(), ax.get_xscale()), (ax.get_ylabel(), ax.get_yscale()))
+    )
+    heading = " | ".join(part for part in (ax.get_title(), ylabel, xlabel) if part)
     is_heatmap = any(isinstance(collection, QuadMesh) for collection in ax.collections)
     return "\n".join([heading, *(_cells(ax) if is_heatmap else [*_points(ax), *_histograms(ax), *_notes(ax)])])
 
@@ -18,7 +22,9 @@ def _cells(ax: Axes) -> list[str]:
     for row, name in enumerate(label.get_text() for label in ax.get_yticklabels()):
         cells = sorted((cell.get_position()[0], cell.get_text()) for cell in ax.texts if _row(cell) == row)
         lines.append(f"{name}: " + "  ".join(text for _, text in cells))
-    return lines
+    mesh = next(collection for collection in ax.collections if isinstance(collection, QuadMesh))
+    low, high = mesh.get_clim()
+    return [*lines, f"colours: {mesh.get_cmap().name} from {low:.2g} to {high:.2g}"]
 
 
 def _row(cell) -> int:

@@ -13,6 +13,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from lessons.plots.arrays import as_array
+
 WEIGHTS, SIGNED = "cividis", "PuOr"  # both can be told apart in every common form of colour blindness
 
 
@@ -87,7 +89,7 @@ _ATTENTION = {"row_axis": "queries", "column_axis": "keys"}
 
 
 def _matrix(values: Any, name: str) -> np.ndarray:
-    matrix = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    matrix = as_array(values)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"{name} has shape {matrix.shape}; expected a matrix with rows and columns")
     return matrix
