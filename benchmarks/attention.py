@@ -18,7 +18,7 @@ from lessons.masks import causal, combine, padding_from_lengths
 
 B, H, T, D = 8, 8, 128, 64
 WARM_UP, ROUNDS = 5, 60
-GOAL_FUSED, GOAL_READABLE = 1.05, 1.1
+GOAL_FUSED, GOAL_READABLE = 1.05, 1.05  # within 5 %; no slower, give or take the noise
 
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 

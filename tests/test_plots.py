@@ -93,7 +93,7 @@ def test_the_first_row_is_on_top():
     np.testing.assert_array_equal(mesh(ax).get_array(), VALUES)
 
 
-@pytest.mark.parametrize(("decimals", "text"), [(0, "−0"), (1, "−0.1"), (3, "−0.130")])
+@pytest.mark.parametrize(("decimals", "text"), [(0, "0"), (1, "−0.1"), (3, "−0.130")])
 def test_the_number_of_decimals(decimals, text):
     assert texts(plot_matrix(VALUES, decimals=decimals))[1, 2] == text
 
@@ -413,3 +413,26 @@ def test_half_precision_is_drawn(dtype):
 def test_nothing_to_draw_is_refused(draw):
     with pytest.raises(ValueError, match="expected at least one"):
         draw()
+
+
+@pytest.mark.parametrize("plot", [plot_matrix, plot_scores, plot_weights])
+def test_numbers_stand_out_from_their_cells(plot):
+    values = np.linspace(0, 1, 25).reshape(5, 5)
+    ax = plot(values)
+    for (row, column), ink in {
+        tuple(int(x) for x in reversed(t.get_position())): t.get_color() for t in ax.texts
+    }.items():
+        cell = luminance(mesh(ax).to_rgba(values[row, column]))
+        dark, light = sorted((cell, luminance(to_rgb(ink))))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (values[row, column], ink)
+
+
+def luminance(colour):
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_a_heatmap_without_numbers_is_told_by_its_colours():
+    ax = plot_weights([[0.9, 0.1]], decimals=None)
+    assert not ax.texts
+    assert "0: 0.9  0.1" in describe(ax)

@@ -20,6 +20,7 @@ from torch import Tensor
 
 TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
 SMALL = 40  # tensors up to this many numbers are shown in full
+NOT_POSSIBLE = "not possible"
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong implementation that people really write, and what to tell them."""
+    """A wrong implementation that people really write, and what to tell them.
+
+    also: other ways of writing the same mistake. seen_in: the case that the hint speaks of, by its `about`.
+    """
 
     wrong: Any
     hint: str
+    also: Sequence[Any] = ()
+    seen_in: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,9 @@ class Outcome:
     """What one call gave: the results and their gradients, or the exception."""
 
     results: tuple[Any, ...] = ()
-    gradients: tuple[Tensor | None, ...] = ()
+    gradients: tuple[Tensor | str | None, ...] = ()  # NOT_POSSIBLE where torch could not take them
     changed: tuple[str, ...] = ()  # the arguments that the call altered in place
-    error: Exception | None = None
+    error: BaseException | None = None
 
     def same_as(self, other: "Outcome") -> bool:
         if self.error is not None or other.error is not None:
@@ -113,7 +119,7 @@ class Exercise:
     cases: draws the inputs, from the smallest; every size differs, but for one case in which swapped axes run.
     laws: what every right result obeys: (case, results) -> what is broken, or None.
     outputs: the names of the results.
-    solution: the functions or classes whose source is shown as the solution; the reference unless given.
+    solution: what is shown as the solution: functions or classes by their source, or a text; else the reference.
     """
 
     name: str
@@ -128,26 +134,37 @@ class Exercise:
 
     def check(self, candidate: Any) -> Report:
         """Say whether `candidate`, a function (or class, or answer) of the learner's, is right, and if not, why."""
+        cases = self.draw()
         if is_unattempted(candidate):
             return Report("Not attempted", f"Write {self.name} in the cell above, run it, and run this one again.")
-        cases = self.draw()
+        if cases[0].inputs and not callable(candidate):
+            return Report(
+                "Not yet", f"{self.name} is a {type(candidate).__name__}; expected a function: def {self.name}(…)."
+            )
         got = [self.run(candidate, case) for case in cases]
         want = [self.run(self.reference, case) for case in cases]
-        wrong = [i for i in range(len(cases)) if not got[i].same_as(want[i])]
+        if isinstance(got[0].error, NotImplementedError):
+            return Report("Not attempted", f"{self.name} raises NotImplementedError: write your code in its place.")
+        wrong = [i for i in range(len(cases)) if self._is_wrong(cases[i], got[i], want[i])]
         if not wrong:
             return Report("Right", self._praise(cases))
-        first = wrong[0]
-        mistake = self._known(got, want, cases, wrong)
-        story = mistake.hint if mistake else self._first_broken(cases[first], got[first], want[first], candidate)
-        about = next((cases[i].about for i in wrong), "")
-        if about and len(wrong) < len(cases):
-            story += f"\nIt goes wrong here: {about}."
-        return Report("Not yet", story, self._evidence(cases[first], got[first], want[first]), mistake)
+        mistake = self._known(got, cases, wrong)
+        shown = next((i for i in wrong if mistake and cases[i].about == mistake.seen_in), wrong[0])
+        story = mistake.hint if mistake else self._first_broken(cases[shown], got[shown], want[shown])
+        if (error := got[shown].error) is not None:
+            story += f"\nIt raised {type(error).__name__}: {error}{_where(error, candidate)}"
+        if cases[shown].about and len(wrong) < len(cases):
+            story += f"\nIt goes wrong here: {cases[shown].about}."
+        return Report("Not yet", story, self._evidence(cases[shown], got[shown], want[shown]), mistake)
+
+    def _is_wrong(self, case: Case, got: Outcome, want: Outcome) -> bool:
+        return not got.same_as(want) or any(law(case, got.results) for law in self.laws)
 
     def help(self) -> Hints:
         """The hints, folded; the solution unfolds last."""
         shown = self.solution or (self.reference,)
-        return Hints(self.hints, "\n\n".join(inspect.getsource(item).rstrip() for item in shown))
+        texts = [item if isinstance(item, str) else inspect.getsource(item).rstrip() for item in shown]
+        return Hints(self.hints, "\n\n".join(texts))
 
     def draw(self) -> list[Case]:
         return self.cases(torch.Generator().manual_seed(0))
@@ -163,60 +180,71 @@ class Exercise:
         try:
             with warnings.catch_warnings(action="ignore"):
                 results = self._tidy(self.call(function, *inputs), plain=not case.inputs)
-            gradients = _gradients(results, _floats(inputs)) if case.gradients else ()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return Outcome(error=error)
-        changed = [
-            n for n, old, new in zip(case.inputs, before, inputs) if isinstance(new, Tensor) and not _equal(old, new)
-        ]
+        gradients = _gradients(results, _floats(inputs)) if case.gradients else ()
+        changed = [name for name, old, new in zip(case.inputs, before, inputs) if not _untouched(old, new)]
         return Outcome(results, gradients, tuple(changed))
 
     def _tidy(self, result: Any, *, plain: bool) -> tuple[Any, ...]:
         if plain:
             result = torch.as_tensor(result).double()
-        return tuple(result) if len(self.outputs) > 1 and isinstance(result, tuple | list) else (result,)
+        results = tuple(result) if len(self.outputs) > 1 and isinstance(result, tuple | list) else (result,)
+        for tensor in results:
+            if isinstance(tensor, Tensor) and (tensor.layout != torch.strided or tensor.device.type == "meta"):
+                raise TypeError("the result is not an ordinary tensor (sparse, nested or without data)")
+        return results
 
-    def _known(self, got, want, cases, wrong) -> Mistake | None:
+    def _known(self, got: list[Outcome], cases: list[Case], wrong: list[int]) -> Mistake | None:
         """The mistake that gives what was got: in all cases, or else the only one that does in the ordinary ones."""
         ordinary = [i for i in wrong if not cases[i].about]
         partly = []
         for mistake in self.mistakes:
-            theirs = [self.run(mistake.wrong, case) for case in cases]
-            agrees = [mine.same_as(their) for mine, their in zip(got, theirs)]
-            if all(agrees):
-                return mistake
-            if ordinary and all(agrees[i] for i in ordinary):
-                partly.append(mistake)
+            for way in (mistake.wrong, *mistake.also):
+                theirs = [self.run(way, case) for case in cases]
+                agrees = [mine.same_as(their) for mine, their in zip(got, theirs)]
+                if all(agrees):
+                    return mistake
+                if ordinary and all(agrees[i] for i in ordinary) and mistake not in partly:
+                    partly.append(mistake)
         return partly[0] if len(partly) == 1 else None
 
-    def _first_broken(self, case: Case, got: Outcome, want: Outcome, candidate: Any) -> str:
+    def _first_broken(self, case: Case, got: Outcome, want: Outcome) -> str:
         if not case.inputs:
             return "That is not it. Work it out on paper once more, or unfold a hint."
         if got.error is not None:
-            return f"{self.name} raised {type(got.error).__name__}: {got.error}{_where(got.error, candidate)}"
+            return f"{self.name} could not be run to its end."
         if len(got.results) != len(want.results):
-            return f"{self.name} returned one thing; expected {len(want.results)}: {', '.join(self.outputs)}."
+            return _wrong_number(self.name, got.results, self.outputs)
         for name, mine, right in zip(self.outputs, got.results, want.results):
             if story := _wrong_form(name, mine, right):
                 return story
         for law in self.laws:
             if story := law(case, got.results):
                 return story
-        if got.changed != want.changed:
+        if got.changed:
             return (
-                f"The results aside, your code changed its argument {got.changed[0]}: work on a copy, or use "
-                "functions without a trailing underscore."
+                f"The results aside, your code changed its argument {got.changed[0]}. Work on a copy: x = x - 1 makes "
+                "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone()."
             )
         for name, mine, right in zip(self.outputs, got.results, want.results):
             if not _equal(mine, right):
                 return _where_it_differs(name, mine, right)
+        if NOT_POSSIBLE in got.gradients:
+            return (
+                "The numbers are right, but torch cannot take gradients: a tensor was changed in place after it had "
+                "been used. Write w = w / s instead of w /= s, and masked_fill or torch.where instead of w[…] = …."
+            )
         return (
             "The numbers are right, but their gradients are not: something cut the way back to the inputs, such as "
-            ".item(), .detach(), torch.tensor(...) or a change in place."
+            ".item(), .tolist(), .numpy(), .detach(), torch.no_grad() or torch.tensor(…)."
         )
 
     def _evidence(self, case: Case, got: Outcome, want: Outcome) -> str:
         lines = [f"Seen with {case.describe()}."] if case.inputs else []
+        tensors = {name: x for name, x in case.inputs.items() if isinstance(x, Tensor)}
+        if sum(x.numel() for x in tensors.values()) <= SMALL:
+            lines += [f"{name} =\n{_show(x)}" for name, x in tensors.items()]
         if got.error is None and len(got.results) == len(want.results) and case.inputs:
             for name, mine, right in zip(self.outputs, got.results, want.results):
                 if isinstance(mine, Tensor) and max(mine.numel(), right.numel()) <= SMALL and not _equal(mine, right):
@@ -282,7 +310,10 @@ def _gradients(results: Sequence[Any], inputs: list[Tensor]) -> tuple[Tensor | N
             total = total + (result * torch.linspace(0.5, 1.5, result.numel()).view(result.shape)).sum()
     if not total.requires_grad:
         return (None,) * len(inputs)
-    return torch.autograd.grad(total, inputs, allow_unused=True)
+    try:
+        return torch.autograd.grad(total, inputs, allow_unused=True)
+    except RuntimeError:
+        return (NOT_POSSIBLE,) * len(inputs)
 
 
 def _equal(mine: Any, right: Any) -> bool:
@@ -297,17 +328,33 @@ def _equal(mine: Any, right: Any) -> bool:
     return torch.allclose(mine.double(), right.double(), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
 
 
+def _untouched(old: Any, new: Any) -> bool:
+    """Not even a little: unlike results, arguments are compared exactly."""
+    if not isinstance(old, Tensor):
+        return True
+    return old.shape == new.shape and bool(((old == new) | (old.isnan() & new.isnan())).all())
+
+
 def _kind(tensor: Tensor) -> str:
     if tensor.dtype == torch.bool:
         return "True and False"
+    if tensor.is_complex():
+        return "complex numbers"
     return "floats" if tensor.is_floating_point() else "integers"
+
+
+def _wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
+    if results == (None,):
+        return f"{function} returned None. Does it end with `return`?"
+    count = "one thing" if len(results) == 1 else f"{len(results)} things"
+    return f"{function} returned {count}; expected {len(outputs)}: {', '.join(outputs)}."
 
 
 def _wrong_form(name: str, mine: Any, right: Any) -> str | None:
     if mine is None:
-        return "Your function returned None. Does it end with `return`?"
+        return f"None: {name} is None; does your function end with `return`, and return all that it should?"
     if not isinstance(mine, Tensor):
-        return f"Your function returned a {type(mine).__name__}; expected a tensor."
+        return f"Type: {name} is a {type(mine).__name__}; expected a tensor."
     if mine.shape != right.shape:
         return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
     if _kind(mine) != _kind(right):
@@ -326,12 +373,12 @@ def _where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
     place = tuple(different.nonzero()[0].tolist())
     return (
         f"Values: {name} differs in {int(different.sum())} of {mine.numel()} places, first at {list(place)}: "
-        f"yours {_number(mine[place])}, expected {_number(right[place])}."
+        f"yours {_number(mine[place], right[place])}, expected {_number(right[place], mine[place])}."
     )
 
 
 def _where(error: Exception, candidate: Any) -> str:
-    """The line of the learner's own code that raised."""
+    """The line of the learner's own code that raised, if it was raised there."""
     body = getattr(candidate, "forward", candidate)
     filename = getattr(getattr(body, "__code__", None), "co_filename", None)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -344,12 +391,18 @@ def _index(mask: Tensor) -> list[int]:
     return mask.nonzero()[0].tolist()
 
 
-def _number(value: Tensor) -> str:
-    return f"{value.item():.4g}" if value.is_floating_point() else str(value.item())
+def _number(value: Tensor, beside: Tensor) -> str:
+    """The value, with enough digits to tell it from the one beside it."""
+    if not value.is_floating_point():
+        return str(value.item())
+    short, other = f"{value.item():.4g}", f"{beside.item():.4g}"
+    return short if short != other else f"{value.item():.8g}"
 
 
 def _show(tensor: Tensor) -> str:
-    rounded = tensor.detach().double().round(decimals=4) if tensor.is_floating_point() else tensor.detach()
+    rounded = tensor.detach()
+    if tensor.is_floating_point():
+        rounded = rounded.double().round(decimals=4) + 0.0  # + 0.0 turns -0 into 0
     return (
         str(rounded)
         .replace(", dtype=torch.float64", "")
@@ -361,5 +414,5 @@ def _show(tensor: Tensor) -> str:
 
 def _brief(value: Any) -> str:
     if isinstance(value, Tensor):
-        return str(tuple(value.shape)) if value.dim() else _number(value)
+        return str(tuple(value.shape)) if value.dim() else _number(value, value)
     return getattr(value, "__name__", None) or repr(value)

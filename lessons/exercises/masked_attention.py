@@ -69,15 +69,25 @@ future_hidden = Exercise(
 
 def _mask_cases(generator) -> list[Case]:
     empty_row = torch.tensor([[True, False, True], [False, False, False]])
+    empty_in_one = torch.ones(2, 3, 4, dtype=torch.bool)
+    empty_in_one[1, 2] = False
     batch = masks.combine(masks.causal(5), masks.padding_from_lengths([5, 2])[:, 0])
     return [
         Case({"scores": numbers(generator, 2, 3), "allowed": torch.tensor([[True, False, True], [True, True, False]])}),
         Case({"scores": numbers(generator, 4, 4), "allowed": masks.causal(4)}),
         Case({"scores": numbers(generator, 2, 5, 5), "allowed": batch}, about="a batch axis in front"),
+        Case(
+            {"scores": torch.tensor([[0.5, 1.0, 200.0]]), "allowed": torch.tensor([[True, True, False]])},
+            about="a blocked key with a very large score",
+        ),
+        Case(
+            {"scores": torch.tensor([[0.0, 1.0, 2.0]]), "allowed": torch.tensor([[True, True, False]])},
+            about="a score of exactly 0 that is allowed",
+        ),
         Case({"scores": numbers(generator, 2, 3), "allowed": empty_row}, about="a query that may look at nothing"),
         Case(
-            {"scores": torch.tensor([[0.0, 1.0, 200.0]]), "allowed": torch.tensor([[True, True, False]])},
-            about="a blocked key with a very large score",
+            {"scores": numbers(generator, 2, 3, 4), "allowed": empty_in_one},
+            about="a batch in which one query of one sentence may look at nothing",
         ),
         Case({"scores": numbers(generator, 3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
     ]
@@ -121,6 +131,12 @@ masked_weights = Exercise(
             lambda s, a: s.softmax(dim=-1) * a / (s.softmax(dim=-1) * a).sum(dim=-1, keepdim=True),
             "You masked after the softmax and divided once more. That is right on paper; but a blocked score that is "
             "much larger than the others has already turned their weights into 0, and then it is 0 / 0.",
+            seen_in="a blocked key with a very large score",
+            also=(
+                lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),
+                lambda s, a: s.softmax(-1) * a / ((s.softmax(-1) * a).sum(-1, keepdim=True) + 1e-9),
+                lambda s, a: s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True).clamp(min=1e-9),
+            ),
         ),
         Mistake(
             _fill(-torch.inf),
@@ -129,12 +145,33 @@ masked_weights = Exercise(
         ),
         Mistake(
             _fill(-1e9),
-            "-1e9 instead of -inf hides the row that may look at nothing: all its scores are equal, so it attends "
-            "evenly to what is blocked. Its weights must be 0.",
+            "A large negative number such as -1e9, instead of -inf, hides the row that may look at nothing: all its "
+            "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
+            seen_in="a query that may look at nothing",
+            also=(_fill(-1e4), _fill(-1e20), _fill(torch.finfo(torch.float32).min)),
         ),
         Mistake(
             lambda s, a: s.masked_fill(a, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
             "You blocked what is allowed, and allowed what is blocked: True means may look.",
+            also=(
+                lambda s, a: s.masked_fill(a, -torch.inf).softmax(dim=-1),
+                lambda s, a: s.masked_fill(a, -1e9).softmax(-1),
+            ),
+        ),
+        Mistake(
+            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=1).nan_to_num(0.0),
+            "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
+            also=(lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=1),),
+        ),
+        Mistake(
+            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-1).masked_fill(~a.any(dim=1, keepdim=True), 0.0),
+            "Which queries may look at nothing? You asked along axis 1, which holds the keys of a table, but the "
+            "queries of a batch. Ask along the last axis: allowed.any(dim=-1).",
+        ),
+        Mistake(
+            lambda s, a: (s + (~a).float() * -torch.inf).softmax(dim=-1),
+            "0 times -inf is NaN, not 0: so multiplying a mask of 0 and 1 by -inf spoils the allowed places as well. "
+            "Use masked_fill, or torch.where.",
         ),
         Mistake(
             lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-2).nan_to_num(0.0),
@@ -152,6 +189,7 @@ masked_weights = Exercise(
         Mistake(
             lambda s, a: (s * a).masked_fill(s * a == 0, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
             "You took a score of 0 for a blocked one. A real score may be 0, too: ask the mask.",
+            seen_in="a score of exactly 0 that is allowed",
         ),
         Mistake(
             _in_place,
@@ -176,6 +214,7 @@ def _padding_cases(generator) -> list[Case]:
     some = torch.tensor([[4, 5, 9, 9], [6, 7, 8, 5]])
     return [
         Case({"ids": some, "pad_id": 9}),
+        Case({"ids": torch.tensor([[5, 4, 6], [2, 2, 7], [3, 2, 5]]), "pad_id": 2}),
         Case({"ids": torch.tensor([[3, 0, 2, 1, 1], [5, 1, 1, 1, 1], [2, 4, 6, 8, 1]]), "pad_id": 1}),
         Case({"ids": torch.tensor([[5, 6, 0]]), "pad_id": 0}),
     ]
@@ -253,6 +292,19 @@ def _adds_up_one_feature(x: Tensor) -> Tensor:
     return torch.cat([x[:, :1].cumsum(dim=0), x[:, 1:]], dim=1)
 
 
+def _adds_up_the_last_feature(x: Tensor) -> Tensor:
+    return x[:, -1:].cumsum(dim=0)
+
+
+def _adds_and_subtracts(x: Tensor) -> Tensor:
+    total = x.cumsum(dim=0)
+    return torch.cat([total, -total], dim=1)
+
+
+def _adds_up_behind_zero(x: Tensor) -> Tensor:
+    return torch.cat([torch.zeros_like(x[:, :1]), x.cumsum(dim=0)], dim=1)
+
+
 def leak_table(function, x: Tensor) -> Tensor:
     """bool (T, T): [i, j] is True where output i moves when token j is changed."""
     return influence(function, x)
@@ -277,6 +329,12 @@ def _changed(x: Tensor, j: int, by: float = 1.0) -> Tensor:
     return y
 
 
+def _changed_feature(x: Tensor, j: int, feature: int) -> Tensor:
+    y = x.clone()
+    y[j, feature] += 1.0
+    return y
+
+
 def _moved(after: Tensor, before: Tensor, j: int) -> Tensor:
     return ((after - before).abs() > 1e-5).any(dim=1)
 
@@ -294,6 +352,9 @@ leak_finder = Exercise(
             (_adds_up, 6),
             (_counts_down, 3),
             (_adds_up_one_feature, 5),
+            (_adds_up_the_last_feature, 4),
+            (_adds_and_subtracts, 3),
+            (_adds_up_behind_zero, 3),
         ]
     ],
     outputs=("moved",),
@@ -314,6 +375,27 @@ leak_finder = Exercise(
         Mistake(
             _detector(_moved, lambda x, j: torch.cat([_changed(x, j)[: j + 1], x[j + 1 :] + 1.0])),
             "You changed token j and all that come after it. Change one token at a time, and start each time from x.",
+        ),
+        Mistake(
+            _detector(_moved, lambda x, j: torch.cat([x[: j + 1] + 1.0, x[j + 1 :]])),
+            "You changed token j and all before it: the copy was not made anew. Start each time from x.",
+        ),
+        Mistake(
+            _detector(_moved, lambda x, j: _changed_feature(x, j, 0)),
+            "You changed only the first feature of token j. A function may look at another one: change them all.",
+        ),
+        Mistake(
+            _detector(_moved, lambda x, j: _changed_feature(x, j, -1)),
+            "You changed only the last feature of token j. A function may look at another one: change them all.",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: (after - before)[:, 0].abs() > 1e-5, _changed),
+            "You compared only the first feature of the outputs. Any of them may move.",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: (after - before).sum(dim=1).abs() > 1e-5, _changed),
+            "You added up the differences of an output's features: ups and downs cancel. Look at each by itself.",
+            also=(_detector(lambda after, before, j: (after - before).mean(dim=1).abs() > 1e-5, _changed),),
         ),
         Mistake(
             _detector(lambda after, before, j: ~_moved(after, before, j), _changed),
@@ -363,6 +445,18 @@ bug_hunt = Exercise(
         Mistake(
             _with_mask(lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
             "Now each token sees itself and the future. It is the past that it may see.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=1)),
+            "The triangle is the right one now, but diagonal=1 stayed: each token still sees the one after it.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1)),
+            "A float mask is added to the scores: 1 above the diagonal nudges the future up, and blocks nothing.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1) * -torch.inf),
+            "0 times -inf is NaN. Fill a table of zeros with -inf instead, or use a bool mask.",
         ),
         Mistake(
             _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=-1)),

@@ -27,7 +27,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def entropy(weights: Tensor) -> Tensor:
     """How spread out each row is, in nats: (..., Q, K) -> (..., Q). 0 for one key alone, ln K for all K alike."""
-    return -torch.xlogy(weights, weights).sum(dim=-1)
+    return torch.special.entr(weights).sum(dim=-1)
 
 
 def _softmax_cases(generator) -> list[Case]:
@@ -35,8 +35,10 @@ def _softmax_cases(generator) -> list[Case]:
         Case({"scores": small_numbers(generator, 2, 3)}),
         Case({"scores": numbers(generator, 5, 4)}),
         Case({"scores": numbers(generator, 2, 5, 4)}, about="a batch axis in front, so that the keys are axis 2"),
-        Case({"scores": 1000 * numbers(generator, 2, 3)}, about="scores around 1000, whose powers overflow"),
-        Case({"scores": numbers(generator, 3, 4)}, about="gradients", gradients=True),
+        Case(
+            {"scores": torch.tensor([[1000.0, 999.0, -1000.0], [-1000.0, -1001.0, -1002.0]])},
+            about="scores around 1000 and around -1000, whose powers are too large and too small for a float",
+        ),
     ]
 
 
@@ -93,7 +95,7 @@ soft_rows = Exercise(
 
 
 def _pairs(generator) -> list[dict[str, Tensor]]:
-    shapes = [((2, 3), (4, 3)), ((5, 7), (6, 7)), ((2, 5, 7), (2, 6, 7))]
+    shapes = [((2, 3), (4, 3)), ((5, 7), (6, 7)), ((2, 5, 7), (2, 6, 7)), ((2, 3, 5, 7), (2, 3, 4, 7))]
     return [{"q": numbers(generator, *a), "k": numbers(generator, *b)} for a, b in shapes]
 
 
@@ -101,7 +103,8 @@ scaling = Exercise(
     name="my_scaled_scores",
     reference=scaled_scores,
     cases=lambda generator: [
-        Case(inputs, about="a batch axis in front" if inputs["q"].dim() == 3 else "") for inputs in _pairs(generator)
+        Case(inputs, about=("", "", "a batch axis in front", "two axes in front")[i])
+        for i, inputs in enumerate(_pairs(generator))
     ],
     mistakes=[
         Mistake(lambda q, k: q @ k.mT, "These are the plain scores. Divide them by the square root of d."),
@@ -121,6 +124,11 @@ scaling = Exercise(
         ),
         Mistake(lambda q, k: q @ k.mT * math.sqrt(q.size(-1)), "You multiplied by √d. Divide."),
         Mistake(
+            lambda q, k: q @ k.mT / math.sqrt(q.size(1)),
+            "Right for a table, where axis 1 holds the features. With a batch in front, axis 1 is something else: "
+            "name the axis from the end, q.size(-1).",
+        ),
+        Mistake(
             lambda q, k: q @ k.T / math.sqrt(q.size(-1)),
             ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
@@ -135,14 +143,20 @@ scaling = Exercise(
 def _attention_cases(generator) -> list[Case]:
     sizes = [((2, 3), (4, 3), (4, 5)), ((5, 3), (3, 3), (3, 3)), ((6, 11), (5, 11), (5, 7))]
     cases = [Case({n: numbers(generator, *s) for n, s in zip("qkv", shapes)}) for shapes in sizes]
-    batch = {n: numbers(generator, *s) for n, s in zip("qkv", [(2, 3, 5, 7), (2, 3, 6, 7), (2, 3, 6, 4)])}
-    return [*cases, Case(batch, about="two axes in front, batch and heads", gradients=True)]
+    one = {n: numbers(generator, *s) for n, s in zip("qkv", [(2, 3, 4), (2, 5, 4), (2, 5, 6)])}
+    two = {n: numbers(generator, *s) for n, s in zip("qkv", [(2, 3, 5, 7), (2, 3, 6, 7), (2, 3, 6, 4)])}
+    return [*cases, Case(one, about="a batch axis in front"), Case(two, about="two axes in front, batch and heads")]
+
+
+def _attention_cases_with_gradients(generator) -> list[Case]:
+    inputs = {n: numbers(generator, *s) for n, s in zip("qkv", [(3, 2), (4, 2), (4, 5)])}
+    return [*_attention_cases(generator), Case(inputs, about="gradients", gradients=True)]
 
 
 whole = Exercise(
     name="my_attention",
     reference=attention,
-    cases=_attention_cases,
+    cases=_attention_cases_with_gradients,
     solution=(scaled_scores, attention, attend),
     mistakes=[
         Mistake(
@@ -178,6 +192,18 @@ whole = Exercise(
             "You divided by the root of the number of keys. d is the number of features of a key.",
         ),
         Mistake(
+            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-2))).softmax(dim=-1) @ v,
+            "You divided by the root of the number of queries. d is the number of features of a query.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(1))).softmax(dim=-1) @ v,
+            "Right for a table, where axis 1 holds the features. With a batch in front it does not: q.size(-1).",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
+            ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
+        ),
+        Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ k,
             "You mixed the keys. They are there to be found by; what is handed over are the values.",
         ),
@@ -209,7 +235,7 @@ spread = Exercise(
         Mistake(
             lambda w: -(w * w.log()).sum(dim=-1),
             "Right, but for weights of exactly 0: there 0 · ln 0 gives NaN, and it must count as 0. torch.xlogy(w, w) "
-            "does that, or sum over the positive weights alone.",
+            "does that, or torch.where, with a 1 in the place of such a weight before the logarithm.",
         ),
         Mistake(
             lambda w: torch.xlogy(w, w).sum(dim=-1),
@@ -233,8 +259,9 @@ spread = Exercise(
         ),
         Mistake(
             lambda w: -(w * (w + 1e-3).log()).sum(dim=-1),
-            "You added a small number inside the logarithm to keep it from 0. It shifts every other weight a little, "
-            "too: treat the zeros alone.",
+            also=tuple(lambda w, eps=eps: -(w * (w + eps).log()).sum(dim=-1) for eps in (1e-2, 1e-4)),
+            hint="You added a small number inside the logarithm to keep it from 0. It shifts every other weight a "
+            "little, too: treat the zeros alone.",
         ),
     ],
     hints=[
@@ -260,8 +287,8 @@ bug_hunt = Exercise(
         ),
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=2) @ v,
-            "Axis 2 holds the keys for a batch of tables; with heads as a second axis in front, or with no batch at "
-            "all, it does not. Name the axis from the end.",
+            "Axis 2 holds the keys for a batch of tables; with no batch at all there is no axis 2, and with heads as "
+            "a second axis in front it holds the queries. Name the axis from the end.",
         ),
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-2) @ v,

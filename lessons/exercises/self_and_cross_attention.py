@@ -114,7 +114,7 @@ weights_shape = Exercise(
     reference=lambda: (2, 5, 7),
     cases=lambda generator: [Case({})],
     outputs=("the shape",),
-    solution=(attention_layer,),
+    solution=("(B, queries, keys) = (2, 5, 7): the target asks, the source is asked",),
     mistakes=[
         Mistake(
             lambda: (2, 7, 7),
@@ -128,6 +128,7 @@ weights_shape = Exercise(
         Mistake(
             lambda: (2, 5, 16), "That is the shape of the output. The weights have one number for each pair of tokens."
         ),
+        Mistake(lambda: (2, 1, 5, 7), "Right with an axis for heads; here there are none yet, so three axes."),
         Mistake(lambda: (5, 7), "The table is right; but each sentence of the batch has one of its own."),
     ],
     hints=[

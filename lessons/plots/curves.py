@@ -33,6 +33,7 @@ def plot_curves(
         ax.plot(list(x), y, label=name, markersize=5, **style)
     if "x" in log:
         ax.set_xscale("log", base=2)
+        ax.set_xticks(list(x), labels=[f"{value:g}" for value in x])
     if "y" in log:
         ax.set_yscale("log")
     return _finish(ax, xlabel, ylabel, title)
@@ -51,7 +52,7 @@ def plot_bars(
     for i, group in enumerate(groups.values()):
         numbers = _numbers(group)
         spread = numbers.std(ddof=1) if len(numbers) > 1 else 0.0
-        ax.bar(i, numbers.mean(), yerr=spread, capsize=6, color=COLOURS[i % 6], alpha=0.55, width=0.6)
+        ax.bar(i, numbers.mean(), yerr=spread, capsize=6, color=COLOURS[0], alpha=0.55, width=0.6)
         ax.plot(i + np.linspace(-0.12, 0.12, len(numbers)), numbers, "o", color="#222222", markersize=4)
         text = f"{numbers.mean():.2f}" + (f" ± {spread:.2f}" if len(numbers) > 1 else "")
         ax.annotate(text, (i, 0), xytext=(0, 6), textcoords="offset points", ha="center")

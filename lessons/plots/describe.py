@@ -18,11 +18,12 @@ def describe(ax: Axes) -> str:
 
 
 def _cells(ax: Axes) -> list[str]:
+    mesh = next(collection for collection in ax.collections if isinstance(collection, QuadMesh))
     lines = ["columns: " + "  ".join(label.get_text() for label in ax.get_xticklabels())]
     for row, name in enumerate(label.get_text() for label in ax.get_yticklabels()):
-        cells = sorted((cell.get_position()[0], cell.get_text()) for cell in ax.texts if _row(cell) == row)
-        lines.append(f"{name}: " + "  ".join(text for _, text in cells))
-    mesh = next(collection for collection in ax.collections if isinstance(collection, QuadMesh))
+        written = {int(cell.get_position()[0]): cell.get_text() for cell in ax.texts if _row(cell) == row}
+        coloured = {i: f"{number:.1f}" for i, number in enumerate(mesh.get_array()[row]) if i not in written}
+        lines.append(f"{name}: " + "  ".join(text for _, text in sorted({**written, **coloured}.items())))
     low, high = mesh.get_clim()
     return [*lines, f"colours: {mesh.get_cmap().name} from {low:.2g} to {high:.2g}"]
 

@@ -27,12 +27,15 @@ def plot_matrix(
     row_axis: str = "tokens",
     column_axis: str = "features",
     title: str = "",
-    decimals: int = 2,
+    decimals: int | None = 2,
     blocked: Any = None,
     cmap: str = SIGNED,
     limits: tuple[float, float] | None = None,
 ) -> Axes:
-    """Any matrix (R, C). `blocked` (R, C), True = crossed out whatever its number."""
+    """Any matrix (R, C). `blocked` (R, C), True = crossed out whatever its number.
+
+    decimals: how many the numbers in the cells have; None draws no numbers. limits: the values of the colours' ends.
+    """
     matrix = _matrix(values, "values")
     crossed = np.zeros(matrix.shape, dtype=bool) if blocked is None else _matrix(blocked, "blocked").astype(bool)
     if crossed.shape != matrix.shape:
@@ -45,8 +48,6 @@ def plot_matrix(
     sns.heatmap(
         np.where(special, 0.0, matrix),
         mask=special,
-        annot=np.vectorize(lambda x: f"{x:.{decimals}f}".replace("-", "−"), otypes=[str])(matrix),
-        fmt="",
         cmap=cmap,
         vmin=low,
         vmax=high,
@@ -57,6 +58,8 @@ def plot_matrix(
         yticklabels=rows,
         ax=ax,
     )
+    if decimals is not None:
+        _write_numbers(ax, matrix, ~special, decimals)
     for row, column in np.argwhere(special):
         _mark(ax, row, column, matrix[row, column], crossed[row, column])
     ax.set(xlabel=f"{column_axis} →", ylabel=f"← {row_axis}", title=title)
@@ -109,6 +112,21 @@ def _symmetric(numbers: np.ndarray) -> tuple[float, float]:
 
 def _size(shape: tuple[int, int]) -> tuple[float, float]:
     return 1.6 + 0.62 * shape[1], 1.2 + 0.46 * shape[0]
+
+
+def _write_numbers(ax: Axes, matrix: np.ndarray, where: np.ndarray, decimals: int) -> None:
+    mesh = ax.collections[0]
+    for row, column in np.argwhere(where):
+        value = matrix[row, column]
+        ink = "#ffffff" if _luminance(mesh.to_rgba(float(value))) < 0.179 else "#000000"  # the greater contrast
+        text = f"{round(float(value), decimals) + 0.0:.{decimals}f}".replace("-", "−")
+        ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    """Relative luminance from 0 to 1, as the Web Content Accessibility Guidelines define it."""
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _mark(ax: Axes, row: int, column: int, value: float, crossed: bool) -> None:

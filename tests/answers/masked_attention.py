@@ -193,7 +193,7 @@ def my_masked_weights(scores, allowed):
 def my_masked_weights(scores, allowed):
     return torch.softmax(scores + (allowed.float() - 1) * 1e9, dim=-1)
 """,
-            "-1e9 instead of -inf hides the row",
+            "A large negative number such as -1e9",
         ),
         (
             """
@@ -228,6 +228,13 @@ def mended_attention(q, k, v):
     length = q.size(-2)
     mask = torch.tril(torch.ones(length, length, dtype=torch.bool), diagonal=1)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+""",
+            "but diagonal=1 stayed",
+        ),
+        (
+            """
+def mended_attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=1.0)
 """,
             "Values: output differs",
         ),

@@ -47,7 +47,13 @@ def my_scores(q, k):
     return torch.tensor([[sum(a.item() * b.item() for a, b in zip(qi, kj)) for kj in k] for qi in q])
 """,
     ],
-    "my_score": ["my_score = 9", "my_score = 9.0", "my_score = torch.tensor(9.0)", "my_score = 3 * 2 + 0 * 0 + 1 * 3"],
+    "my_score": [
+        "my_score = 9",
+        "my_score = 9.0",
+        "my_score = torch.tensor(9.0)",
+        "my_score = torch.tensor([9.0])",
+        "my_score = 3 * 2 + 0 * 0 + 1 * 3",
+    ],
     "my_output": [
         """
 def my_output(weights, v):
@@ -94,7 +100,25 @@ def my_projections(x, w_q, w_k, w_v):
 def my_projections(x, w_q, w_k, w_v):
     return x @ w_q
 """,
-            "expected 3: q, k, v",
+            "returned one thing; expected 3: q, k, v",
+        ),
+        (
+            """
+def my_projections(x, w_q, w_k, w_v):
+    return x @ w_q, x @ w_k
+""",
+            "returned 2 things; expected 3: q, k, v",
+        ),
+        (
+            """
+def my_projections(x, w_q, w_k, w_v):
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+""",
+            "returned None. Does it end with `return`?",
+        ),
+        (
+            "my_projections = torch.zeros(2, 3)",
+            "my_projections is a Tensor; expected a function",
         ),
         (
             """
@@ -135,7 +159,11 @@ def my_scores(q, k):
             "k is not transposed",
         ),
     ],
-    "my_score": [("my_score = 13", "13 comes out when"), ("my_score = 8", "That is not it.")],
+    "my_score": [
+        ("my_score = 13", "13 comes out when"),
+        ("my_score = 8", "That is not it."),
+        ("my_score = 5.2", "divided by √3"),
+    ],
     "my_output": [
         (
             """

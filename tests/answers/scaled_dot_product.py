@@ -32,7 +32,7 @@ def my_scaled_scores(q, k):
 """,
         """
 def my_scaled_scores(q, k):
-    if q.dim() == 3:
+    if q.dim() > 2:
         return torch.stack([my_scaled_scores(a, b) for a, b in zip(q, k)])
     table = [[torch.dot(a, b) / math.sqrt(len(a)) for b in k] for a in q]
     return torch.stack([torch.stack(row) for row in table])
@@ -106,9 +106,9 @@ def my_softmax(scores):
         (
             """
 def my_softmax(scores):
-    return torch.softmax(scores.detach(), dim=-1)
+    return torch.softmax(scores, dim=-1) * 1.1
 """,
-            "The numbers are right, but their gradients are not",
+            "Sums: row [0] of your weights sums to 1.1",
         ),
         (
             """
@@ -157,6 +157,23 @@ def my_attention(q, k, v):
     return torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=1.0)
 """,
             "The scores are not scaled",
+        ),
+        (
+            """
+def my_attention(q, k, v):
+    weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+    return torch.tensor((weights @ v).tolist())
+""",
+            "The numbers are right, but their gradients are not",
+        ),
+        (
+            """
+def my_attention(q, k, v):
+    powers = torch.exp(q @ k.mT / math.sqrt(q.size(-1)))
+    powers /= powers.sum(dim=-1, keepdim=True)
+    return powers @ v
+""",
+            "torch cannot take gradients: a tensor was changed in place",
         ),
         (
             """

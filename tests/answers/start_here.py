@@ -31,7 +31,7 @@ def my_row_means(x):
 def my_row_means(x):
     return [row.mean() for row in x]
 """,
-            "returned a list; expected a tensor",
+            "the result is a list; expected a tensor",
         ),
         (
             """
@@ -45,7 +45,7 @@ def my_row_means(x):
 def my_row_means(x):
     x.mean(dim=1)
 """,
-            "Does it end with `return`?",
+            "does your function end with `return`",
         ),
     ],
 }
