@@ -213,6 +213,7 @@ def scaled_dot_product_attention() -> str:
 # --- Multi-head attention (section 3.2.2) -------------------------------------------------------------------
 
 HEAD_ROWS = {"query": 120, "key": 210, "value": 300}
+LENGTHS = {"query": "Q", "key": "K", "value": "K"}
 
 
 def _sheets(front: Box, count: int = 3, step: float = 8) -> tuple[list[str], Box]:
@@ -228,8 +229,8 @@ def _head_inputs(split: Box) -> list[str]:
         given = Box(58, y, 60, 36, "data", word)
         projection = Box(180, y, 60, 48, "learned", f"{word[0]}_proj")
         parts += [
-            _arrow(given.right(), projection.left(), "(B, T, D)"),
-            _arrow(projection.right(), split.left(y), "(B, T, D)"),
+            _arrow(given.right(), projection.left(), f"(B, {LENGTHS[word]}, D)"),
+            _arrow(projection.right(), split.left(y), f"(B, {LENGTHS[word]}, D)"),
             _box(given),
             _box(projection),
         ]
@@ -240,10 +241,10 @@ def _heads(split: Box, join: Box) -> list[str]:
     """The split, attention in each head as a stack of sheets, and the join."""
     front = Box(461, 218, 106, 220, "product", "Scaled\ndot-product\nattention", "in each head")
     sheets, last = _sheets(front)
-    arrows = [_arrow(split.right(y), front.left(y), "(B, H, T, d)") for y in HEAD_ROWS.values()]
+    arrows = [_arrow(split.right(y), front.left(y), f"(B, H, {LENGTHS[word]}, d)") for word, y in HEAD_ROWS.items()]
     return [
         *arrows,
-        _arrow(last.right(210), join.left(210), "(B, H, T, d)"),
+        _arrow(last.right(210), join.left(210), "(B, H, Q, d)"),
         *map(_box, (split, join)),
         *sheets,
         _quiet(469, 350, "H heads, none sees another"),
@@ -256,19 +257,19 @@ def multi_head_attention() -> str:
     join = Box(635, 210, 58, 228, "plain", "Join\nthe\nheads")
     projection = Box(763, 210, 76, 48, "learned", "out_proj")
     output = Box(898, 210, 68, 36, "data", "output")
-    names = "B sentences  ·  T tokens  ·  D numbers for each token  ·  H heads  ·  d = D / H numbers in a head"
+    names = "B sentences  ·  Q queries, K keys  ·  D numbers for each token  ·  H heads  ·  d = D / H numbers in a head"
     return _picture(
         "multi-head-attention",
         416,
         "Multi-head attention",
-        "query, key and value, each of shape (B, T, D), go through q_proj, k_proj and v_proj and are split "
-        "into H heads, (B, H, T, d). Each head does scaled dot-product attention apart from the others. "
-        "The heads are joined, (B, T, D), and go through out_proj to the output, (B, T, D).",
+        "query, (B, Q, D), key and value, (B, K, D), go through q_proj, k_proj and v_proj and are split into H "
+        "heads, (B, H, Q, d) and (B, H, K, d). Each head does scaled dot-product attention apart from the others. "
+        "The heads are joined, (B, Q, D), and go through out_proj to the output, (B, Q, D).",
         [
             *_head_inputs(split),
             *_heads(split, join),
-            _arrow(join.right(), projection.left(), "(B, T, D)"),
-            _arrow(projection.right(), output.left(), "(B, T, D)"),
+            _arrow(join.right(), projection.left(), "(B, Q, D)"),
+            _arrow(projection.right(), output.left(), "(B, Q, D)"),
             *map(_box, (projection, output)),
             _quiet(28, 390, names, "start"),
         ],
