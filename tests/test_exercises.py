@@ -30,6 +30,7 @@ MISTAKES = [
     for number, mistake in enumerate(exercise.mistakes)
     for way in range(1 + len(mistake.also))
 ]
+FUNCTIONS = {name: exercise for name, exercise in EXERCISES.items() if exercise.draw()[0].inputs}
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 
 
@@ -116,10 +117,8 @@ def flip_one(x):
     ],
     ids=["one cell", "one axis more", "another dtype", "None", "a list"],
 )
-@every_exercise
+@pytest.mark.parametrize("exercise", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_what_nobody_foresaw_is_rejected(exercise, change, story):
-    if not exercise.draw()[0].inputs:
-        pytest.skip("an answer, not a function")
     report = check_damaged(exercise, change)
     assert not report.passed
     if report.mistake is None:
