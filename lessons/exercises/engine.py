@@ -6,21 +6,29 @@ that gives the same wrong result is named. A mistake that nobody foresaw gets th
 
 import copy
 import dis
-import html
 import inspect
-import linecache
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
+from lessons.exercises.comparing import (
+    NOT_POSSIBLE,
+    equal,
+    first_place,
+    gradients_of,
+    line_that_raised,
+    untouched,
+    where_it_differs,
+    wrong_form,
+    wrong_number,
+)
+from lessons.exercises.reports import Hints, Report, brief, show
+
 SMALL = 40  # tensors up to this many numbers are shown in full
-NOT_POSSIBLE = "not possible"
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class Case:
     gradients: bool = False
 
     def describe(self) -> str:
-        return ", ".join(f"{name} {_brief(value)}" for name, value in self.inputs.items())
+        return ", ".join(f"{name} {brief(value)}" for name, value in self.inputs.items())
 
 
 @dataclass(frozen=True)
@@ -63,51 +71,9 @@ class Outcome:
         return (
             len(self.results) == len(other.results)
             and self.changed == other.changed
-            and all(map(_equal, self.results, other.results))
-            and all(map(_equal, self.gradients, other.gradients))
+            and all(map(equal, self.results, other.results))
+            and all(map(equal, self.gradients, other.gradients))
         )
-
-
-@dataclass(frozen=True)
-class Report:
-    """What the learner reads."""
-
-    verdict: Literal["Right", "Not yet", "Not attempted"]
-    message: str
-    evidence: str = ""
-    mistake: Mistake | None = None
-
-    @property
-    def passed(self) -> bool:
-        return self.verdict == "Right"
-
-    def __repr__(self) -> str:
-        return "\n".join(part for part in (f"{self.verdict}. {self.message}", self.evidence) if part)
-
-    def _repr_html_(self) -> str:
-        colour = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
-        evidence = f"<pre>{html.escape(self.evidence)}</pre>" if self.evidence else ""
-        return (
-            f'<div style="border-left: 4px solid {colour}; padding: 2px 12px; white-space: pre-wrap">'
-            f"<strong>{self.verdict}.</strong> {html.escape(self.message)}{evidence}</div>"
-        )
-
-
-@dataclass(frozen=True)
-class Hints:
-    """Hints that unfold one at a time, the solution last."""
-
-    texts: Sequence[str]
-    solution: str
-
-    def __repr__(self) -> str:
-        return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
-
-    def _repr_html_(self) -> str:
-        inner = _details("Solution: the package's own source", f"<pre>{html.escape(self.solution)}</pre>")
-        for number, text in reversed(list(enumerate(self.texts, start=1))):
-            inner = _details(f"Hint {number}", f"<p>{html.escape(text)}</p>{inner}")
-        return inner
 
 
 @dataclass(frozen=True)
@@ -143,7 +109,7 @@ class Exercise:
             )
         got = [self.run(candidate, case) for case in cases]
         want = [self.run(self.reference, case) for case in cases]
-        if isinstance(got[0].error, NotImplementedError):
+        if isinstance(got[0].error, NotImplementedError) and line_that_raised(got[0].error, candidate):
             return Report("Not attempted", f"{self.name} raises NotImplementedError: write your code in its place.")
         wrong = [i for i in range(len(cases)) if self._is_wrong(cases[i], got[i], want[i])]
         if not wrong:
@@ -152,7 +118,7 @@ class Exercise:
         shown = next((i for i in wrong if mistake and cases[i].about == mistake.seen_in), wrong[0])
         story = mistake.hint if mistake else self._first_broken(cases[shown], got[shown], want[shown])
         if (error := got[shown].error) is not None:
-            story += f"\nIt raised {type(error).__name__}: {error}{_where(error, candidate)}"
+            story += f"\nIt raised {type(error).__name__}: {error}{line_that_raised(error, candidate)}"
         if cases[shown].about and len(wrong) < len(cases):
             story += f"\nIt goes wrong here: {cases[shown].about}."
         return Report("Not yet", story, self._evidence(cases[shown], got[shown], want[shown]), mistake)
@@ -182,8 +148,8 @@ class Exercise:
                 results = self._tidy(self.call(function, *inputs), plain=not case.inputs)
         except (Exception, SystemExit) as error:
             return Outcome(error=error)
-        gradients = _gradients(results, _floats(inputs)) if case.gradients else ()
-        changed = [name for name, old, new in zip(case.inputs, before, inputs) if not _untouched(old, new)]
+        gradients = gradients_of(results, _floats(inputs)) if case.gradients else ()
+        changed = [name for name, old, new in zip(case.inputs, before, inputs) if not untouched(old, new)]
         return Outcome(results, gradients, tuple(changed))
 
     def _tidy(self, result: Any, *, plain: bool) -> tuple[Any, ...]:
@@ -197,7 +163,7 @@ class Exercise:
 
     def _known(self, got: list[Outcome], cases: list[Case], wrong: list[int]) -> Mistake | None:
         """The mistake that gives what was got: in all cases, or else the only one that does in the ordinary ones."""
-        ordinary = [i for i in wrong if not cases[i].about]
+        ordinary = [i for i, case in enumerate(cases) if not case.about]
         partly = []
         for mistake in self.mistakes:
             for way in (mistake.wrong, *mistake.also):
@@ -205,7 +171,8 @@ class Exercise:
                 agrees = [mine.same_as(their) for mine, their in zip(got, theirs)]
                 if all(agrees):
                     return mistake
-                if ordinary and all(agrees[i] for i in ordinary) and mistake not in partly:
+                telling = set(ordinary) & set(wrong)
+                if telling and all(agrees[i] for i in ordinary) and mistake not in partly:
                     partly.append(mistake)
         return partly[0] if len(partly) == 1 else None
 
@@ -215,9 +182,9 @@ class Exercise:
         if got.error is not None:
             return f"{self.name} could not be run to its end."
         if len(got.results) != len(want.results):
-            return _wrong_number(self.name, got.results, self.outputs)
+            return wrong_number(self.name, got.results, self.outputs)
         for name, mine, right in zip(self.outputs, got.results, want.results):
-            if story := _wrong_form(name, mine, right):
+            if story := wrong_form(name, mine, right):
                 return story
         for law in self.laws:
             if story := law(case, got.results):
@@ -228,8 +195,8 @@ class Exercise:
                 "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone()."
             )
         for name, mine, right in zip(self.outputs, got.results, want.results):
-            if not _equal(mine, right):
-                return _where_it_differs(name, mine, right)
+            if not equal(mine, right):
+                return where_it_differs(name, mine, right)
         if NOT_POSSIBLE in got.gradients:
             return (
                 "The numbers are right, but torch cannot take gradients: a tensor was changed in place after it had "
@@ -244,11 +211,11 @@ class Exercise:
         lines = [f"Seen with {case.describe()}."] if case.inputs else []
         tensors = {name: x for name, x in case.inputs.items() if isinstance(x, Tensor)}
         if sum(x.numel() for x in tensors.values()) <= SMALL:
-            lines += [f"{name} =\n{_show(x)}" for name, x in tensors.items()]
+            lines += [f"{name} =\n{show(x)}" for name, x in tensors.items()]
         if got.error is None and len(got.results) == len(want.results) and case.inputs:
             for name, mine, right in zip(self.outputs, got.results, want.results):
-                if isinstance(mine, Tensor) and max(mine.numel(), right.numel()) <= SMALL and not _equal(mine, right):
-                    lines += [f"{name}, yours:\n{_show(mine)}", f"{name}, expected:\n{_show(right)}"]
+                if isinstance(mine, Tensor) and max(mine.numel(), right.numel()) <= SMALL and not equal(mine, right):
+                    lines += [f"{name}, yours:\n{show(mine)}", f"{name}, expected:\n{show(right)}"]
         return "\n".join(lines)
 
     def _praise(self, cases: list[Case]) -> str:
@@ -257,6 +224,18 @@ class Exercise:
             return "That is the answer."
         plain = f"Compared with the reference on {len(cases)} inputs"
         return f"{plain}; among them: {'; '.join(special)}." if special else f"{plain} of different sizes."
+
+
+def is_unattempted(candidate: Any) -> bool:
+    """Whether the stub is still as it was: an answer that is `...` or None, or a function without a body."""
+    if candidate is None or candidate is ...:
+        return True
+    body = getattr(candidate, "forward", candidate)
+    code = getattr(body, "__code__", None)
+    idle = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "COPY_FREE_VARS"}
+    steps = list(dis.get_instructions(code)) if code else []
+    constants = [step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")]
+    return bool(steps) and {step.opname for step in steps} <= idle and constants[-1] in (None, ...)
 
 
 def numbers(generator: torch.Generator, *shape: int) -> Tensor:
@@ -277,142 +256,12 @@ def rows_sum_to_one(place: int = 0) -> Callable[[Case, tuple], str | None]:
         off = (sums - 1).abs() > 2e-2
         if not off.any():
             return None
-        return f"Sums: row {_index(off)} of your weights sums to {sums[off][0].item():.4g}; each row must sum to 1."
+        return (
+            f"Sums: row {first_place(off)} of your weights sums to {sums[off][0].item():.4g}; each row must sum to 1."
+        )
 
     return law
 
 
-def is_unattempted(candidate: Any) -> bool:
-    """Whether the stub is still as it was: an answer that is `...` or None, or a function without a body."""
-    if candidate is None or candidate is ...:
-        return True
-    body = getattr(candidate, "forward", candidate)
-    code = getattr(body, "__code__", None)
-    idle = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "COPY_FREE_VARS"}
-    steps = list(dis.get_instructions(code)) if code else []
-    constants = [step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")]
-    return bool(steps) and {step.opname for step in steps} <= idle and constants[-1] in (None, ...)
-
-
-def _details(summary: str, inside: str) -> str:
-    return f'<details style="margin-left: 1em"><summary>{summary}</summary>{inside}</details>'
-
-
 def _floats(inputs: Sequence[Any]) -> list[Tensor]:
     return [x for x in inputs if isinstance(x, Tensor) and x.is_floating_point()]
-
-
-def _gradients(results: Sequence[Any], inputs: list[Tensor]) -> tuple[Tensor | None, ...]:
-    """The gradients of a fixed mixture of the results, so that no two cells weigh alike."""
-    total = torch.zeros(())
-    for result in results:
-        if isinstance(result, Tensor) and result.is_floating_point() and result.requires_grad:
-            total = total + (result * torch.linspace(0.5, 1.5, result.numel()).view(result.shape)).sum()
-    if not total.requires_grad:
-        return (None,) * len(inputs)
-    try:
-        return torch.autograd.grad(total, inputs, allow_unused=True)
-    except RuntimeError:
-        return (NOT_POSSIBLE,) * len(inputs)
-
-
-def _equal(mine: Any, right: Any) -> bool:
-    """Same shape, same kind of numbers, same values to within rounding; NaN equals NaN."""
-    if not isinstance(mine, Tensor) or not isinstance(right, Tensor):
-        return type(mine) is type(right)
-    if mine.shape != right.shape or _kind(mine) != _kind(right):
-        return False
-    if not mine.is_floating_point():
-        return torch.equal(mine.long(), right.long())
-    tolerance = max(TOLERANCES.get(mine.dtype, 1e-4), TOLERANCES.get(right.dtype, 1e-4))
-    return torch.allclose(mine.double(), right.double(), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
-
-
-def _untouched(old: Any, new: Any) -> bool:
-    """Not even a little: unlike results, arguments are compared exactly."""
-    if not isinstance(old, Tensor):
-        return True
-    return old.shape == new.shape and bool(((old == new) | (old.isnan() & new.isnan())).all())
-
-
-def _kind(tensor: Tensor) -> str:
-    if tensor.dtype == torch.bool:
-        return "True and False"
-    if tensor.is_complex():
-        return "complex numbers"
-    return "floats" if tensor.is_floating_point() else "integers"
-
-
-def _wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
-    if results == (None,):
-        return f"{function} returned None. Does it end with `return`?"
-    count = "one thing" if len(results) == 1 else f"{len(results)} things"
-    return f"{function} returned {count}; expected {len(outputs)}: {', '.join(outputs)}."
-
-
-def _wrong_form(name: str, mine: Any, right: Any) -> str | None:
-    if mine is None:
-        return f"None: {name} is None; does your function end with `return`, and return all that it should?"
-    if not isinstance(mine, Tensor):
-        return f"Type: {name} is a {type(mine).__name__}; expected a tensor."
-    if mine.shape != right.shape:
-        return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
-    if _kind(mine) != _kind(right):
-        return f"Kind of number: {name} holds {_kind(mine)} ({mine.dtype}); expected {_kind(right)} ({right.dtype})."
-    if mine.isnan().any() and not right.isnan().any():
-        nans = mine.isnan()
-        return f"NaN: {name} has it in {int(nans.sum())} of {nans.numel()} places, first at {_index(nans)}."
-    return None
-
-
-def _where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
-    if not mine.is_floating_point():
-        different = mine != right
-    else:
-        different = ~torch.isclose(mine.double(), right.double(), rtol=1e-4, atol=1e-5)
-    place = tuple(different.nonzero()[0].tolist())
-    return (
-        f"Values: {name} differs in {int(different.sum())} of {mine.numel()} places, first at {list(place)}: "
-        f"yours {_number(mine[place], right[place])}, expected {_number(right[place], mine[place])}."
-    )
-
-
-def _where(error: Exception, candidate: Any) -> str:
-    """The line of the learner's own code that raised, if it was raised there."""
-    body = getattr(candidate, "forward", candidate)
-    filename = getattr(getattr(body, "__code__", None), "co_filename", None)
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename == filename:
-            return f"\nin line {frame.lineno} of your cell: {linecache.getline(frame.filename, frame.lineno).strip()}"
-    return ""
-
-
-def _index(mask: Tensor) -> list[int]:
-    return mask.nonzero()[0].tolist()
-
-
-def _number(value: Tensor, beside: Tensor) -> str:
-    """The value, with enough digits to tell it from the one beside it."""
-    if not value.is_floating_point():
-        return str(value.item())
-    short, other = f"{value.item():.4g}", f"{beside.item():.4g}"
-    return short if short != other else f"{value.item():.8g}"
-
-
-def _show(tensor: Tensor) -> str:
-    rounded = tensor.detach()
-    if tensor.is_floating_point():
-        rounded = rounded.double().round(decimals=4) + 0.0  # + 0.0 turns -0 into 0
-    return (
-        str(rounded)
-        .replace(", dtype=torch.float64", "")
-        .removeprefix("tensor(")
-        .removesuffix(")")
-        .replace("\n       ", "\n")
-    )
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return str(tuple(value.shape)) if value.dim() else _number(value, value)
-    return getattr(value, "__name__", None) or repr(value)

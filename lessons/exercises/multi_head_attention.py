@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from lessons import masks
 from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
 from lessons.exercises.engine import Case, Exercise, Mistake, numbers
 
@@ -48,6 +49,15 @@ head_loop = Exercise(
             lambda x, w_q, w_k, w_v: torch.cat([attend(x @ w_q[0], x @ w_k[0], x @ w_v[0])[0]] * len(w_q), dim=-1),
             "All your heads use the matrices of head 0. Each head has its own.",
         ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: _stack(x, w_q, w_k, w_v).reshape(len(x), -1),
+            "The shape is right, the numbers are not: the stacked heads (H, T, d) were cut anew, so that a row mixes "
+            "tokens. Bring the tokens to the front first, or use torch.cat.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q * w_q.size(-1) ** 0.5, w_k, w_v),
+            "The scores are not scaled: within a head they are divided by √d. attend does it for you.",
+        ),
     ],
     hints=[
         "One head is lesson 04: attend(x @ w_q[h], x @ w_k[h], x @ w_v[h]). The result is (T, d).",
@@ -59,7 +69,7 @@ head_loop = Exercise(
 def _split_cases(generator) -> list[Case]:
     counting = torch.arange(2 * 3 * 8).float().view(2, 3, 8)
     return [
-        Case({"x": counting[:1, :, :4], "num_heads": 2}),
+        Case({"x": counting[:1, :, :4].contiguous(), "num_heads": 2}),
         Case({"x": counting, "num_heads": 4}),
         Case({"x": numbers(generator, 2, 5, 12), "num_heads": 3}),
         Case(
@@ -75,8 +85,9 @@ splitting = Exercise(
     mistakes=[
         Mistake(
             lambda x, h: x.reshape(x.size(0), h, x.size(1), -1),
-            "The shape is right, the numbers are not: you cut the run of numbers into H pieces, and each piece holds "
-            "whole tokens. First (B, T, H, d), so that each token's features are cut, then swap T and H.",
+            "The shape is right, the numbers are not: you cut the run of numbers into H pieces, and a piece runs "
+            "across several tokens. First (B, T, H, d), so that each token's features are cut, then swap T and H.",
+            also=(lambda x, h: x.view(x.size(0), h, x.size(1), -1),),
         ),
         Mistake(
             lambda x, h: x.unflatten(-1, (h, -1)),
@@ -90,6 +101,10 @@ splitting = Exercise(
         Mistake(
             lambda x, h: x.unflatten(-1, (h, -1)).permute(2, 0, 1, 3),
             "You brought the heads to the very front. The batch stays first: (B, H, T, d).",
+        ),
+        Mistake(
+            lambda x, h: x.unflatten(-1, (h, -1)).transpose(2, 3),
+            "You exchanged heads and features, axes 2 and 3. It is heads and tokens, axes 1 and 2.",
         ),
     ],
     hints=[
@@ -124,8 +139,8 @@ joining = Exercise(
         ),
         Mistake(
             lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1),
-            "The idea is right, but after a transpose the numbers no longer lie in order in memory, and view refuses. "
-            "Use reshape, or contiguous() before view.",
+            "After a transpose the numbers no longer lie in order in memory, and view refuses. Use reshape, or "
+            "contiguous() before view; then see whether the numbers are the right ones.",
         ),
         Mistake(
             lambda x: x.flatten(1, 2),
@@ -145,12 +160,19 @@ def count_parameters(d_model: int, num_heads: int, head_dim: int) -> int:
     return 3 * (d_model * attn_dim + attn_dim) + attn_dim * d_model + d_model
 
 
+def _whole_number(candidate, *sizes):
+    count = candidate(*sizes)
+    if count is None:
+        return None
+    if isinstance(count, bool | str) or count != int(count):
+        raise TypeError(f"expected a whole number, got {count!r}")
+    return torch.tensor(int(count))
+
+
 counting = Exercise(
     name="my_parameters",
     reference=count_parameters,
-    call=lambda candidate, *sizes: (
-        torch.as_tensor(n) if isinstance(n := candidate(*sizes), int | float) and not isinstance(n, bool) else n
-    ),
+    call=_whole_number,
     cases=lambda generator: [
         Case({"d_model": d_model, "num_heads": h, "head_dim": d})
         for d_model, h, d in [(6, 2, 3), (6, 2, 6), (512, 8, 64)]
@@ -181,6 +203,10 @@ counting = Exercise(
             lambda D, h, d: 4 * (D * h * d + h * d),
             "The bias of the output projection has d_model numbers, not H·d.",
         ),
+        Mistake(
+            lambda D, h, d: 3 * (D * h * d + h * d) + h * d * D,
+            "The bias of the output projection is missing: one number for each of its d_model features.",
+        ),
     ],
     hints=[
         "A linear layer from a to b features has a·b weights and b biases.",
@@ -210,27 +236,37 @@ class _Plain(nn.Module):
 
 def _with_weights(candidate, d_model, num_heads, query, key, value, allowed):
     """Build the learner's module, give it the weights that the reference has too, and run it."""
+    if not isinstance(candidate, type):
+        raise TypeError("expected the class MyMultiHeadAttention itself, not one object made of it")
+    if candidate.forward is nn.Module.forward:
+        raise AttributeError("the class has no method forward: look at its name, and at its indentation")
     with torch.random.fork_rng():
         torch.manual_seed(0)
         weights = _Plain(d_model, num_heads).state_dict()
-    module = candidate(d_model, num_heads)
-    module.load_state_dict(weights)
+        module = candidate(d_model, num_heads)
+    module.load_state_dict(weights, strict=False)
+    if lost := sorted({name.split(".")[0] for name in weights} - {name.split(".")[0] for name in module.state_dict()}):
+        raise AttributeError(f"{', '.join(lost)}: keep the four layers of __init__ as they were named")
     return module(query, key, value, allowed)
 
 
 def _module_cases(generator) -> list[Case]:
-    def case(d_model, num_heads, queries, keys, about="", allowed=None, value=None):
+    def case(d_model, num_heads, queries, keys, about="", allowed=None, gradients=False):
         query, key = numbers(generator, 2, queries, d_model), numbers(generator, 2, keys, d_model)
         value = numbers(generator, 2, keys, d_model)
         inputs = {"d_model": d_model, "num_heads": num_heads, "query": query, "key": key, "value": value}
-        return Case(inputs | {"allowed": allowed}, about=about)
+        return Case(inputs | {"allowed": allowed}, about=about, gradients=gradients)
 
-    hidden = torch.ones(4, 4, dtype=torch.bool).tril()
+    some = torch.rand(2, 4, 5, 7, generator=generator) > 0.4
+    some[..., 0] = True
     return [
         case(6, 2, 4, 4),
         case(12, 3, 4, 4),
         case(12, 3, 5, 7, "cross-attention, with more keys than queries"),
-        case(12, 4, 4, 4, "a causal mask", hidden),
+        case(12, 4, 4, 4, "a causal mask (Q, K)", masks.causal(4)),
+        case(12, 3, 5, 7, "a padding mask (B, 1, 1, K)", masks.padding_from_lengths([7, 4])),
+        case(12, 4, 5, 7, "a mask (B, H, Q, K), another for each head", some),
+        case(6, 3, 4, 5, "gradients", gradients=True),
     ]
 
 
@@ -281,6 +317,16 @@ class _MaskIgnored(_Plain):
         return attend(q, k, v)[0]
 
 
+class _MaskInverted(_Plain):
+    def mix(self, q, k, v, allowed):
+        return attend(q, k, v, None if allowed is None else ~allowed)[0]
+
+
+class _NotScaled(_Plain):
+    def mix(self, q, k, v, allowed):
+        return attend(q * q.size(-1) ** 0.5, k, v, allowed)[0]
+
+
 class _ValuesFromKeys(_Plain):
     def forward(self, query, key, value, allowed=None):
         return super().forward(query, key, key, allowed)
@@ -323,6 +369,12 @@ whole = Exercise(
             "The heads were joined without exchanging axes 1 and 2 first, so that each output row mixes tokens.",
         ),
         Mistake(_MaskIgnored, "The mask is not handed on: allowed must reach attend."),
+        Mistake(
+            _MaskInverted,
+            "The mask is turned around: allowed is True where a query may look. (nn.MultiheadAttention means the "
+            "opposite by True; attend does not.)",
+        ),
+        Mistake(_NotScaled, "The scores are not scaled: divide them by √head_dim, or let attend do it."),
         Mistake(
             _ValuesFromKeys, "The values were made from key. They are made from value, which may be another tensor."
         ),

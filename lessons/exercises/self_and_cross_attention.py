@@ -37,11 +37,13 @@ def _layer_cases(generator) -> list[Case]:
     masked = _layer_inputs(generator, 4, None, (3, 5, 2)) | {"allowed": masks.causal(4)}
     padded = _layer_inputs(generator, 5, 7, (4, 6, 3), batch=(2,))
     padded["allowed"] = masks.padding_from_lengths([7, 3])[:, 0]  # (B, 1, K)
+    shared = _layer_inputs(generator, 4, None, (3, 2, 6), batch=(2,)) | {"allowed": masks.causal(4)}
     return [
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)) | {"allowed": None}),
         Case(_layer_inputs(generator, 4, 4, (3, 5, 2)) | {"allowed": None}),
         Case(masked),
         Case(padded, about="a batch axis in front, and padding in the source"),
+        Case(shared, about="one mask (Q, K) for a whole batch"),
         Case(_layer_inputs(generator, 3, 4, (5, 2, 6)) | {"allowed": None}, about="gradients", gradients=True),
     ]
 
@@ -94,6 +96,10 @@ one_function = Exercise(
             "they are compared.",
         ),
         Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q * w_q.size(-1) ** 0.5, m @ w_k, m @ w_v, a),
+            "The scores are not scaled: divide them by √d, or let attend do it.",
+        ),
+        Mistake(
             lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_q, m @ w_v, a),
             "The keys were made with w_q. They have a matrix of their own, w_k.",
         ),
@@ -118,8 +124,7 @@ weights_shape = Exercise(
     mistakes=[
         Mistake(
             lambda: (2, 7, 7),
-            "That is the table of the source against itself, so the encoder's self-attention. (One of our sources "
-            "gives this shape for cross-attention; it is wrong there.)",
+            "That is the table of the source against itself, so the encoder's self-attention.",
         ),
         Mistake(lambda: (2, 5, 5), "That is the target against itself: the decoder's self-attention."),
         Mistake(
@@ -143,16 +148,21 @@ def cross_mask(src_ids: Tensor, tgt_ids: Tensor, src_pad_id: int) -> Tensor:
     return masks.padding(src_ids, pad_id=src_pad_id)
 
 
+def _expand(mask, shape: tuple[int, ...]):
+    """The mask in full, if it has four axes that broadcast to `shape`; else as it is."""
+    broadcasts = isinstance(mask, Tensor) and mask.dim() == 4 and all(a in (1, b) for a, b in zip(mask.shape, shape))
+    return mask.expand(shape) if broadcasts else mask
+
+
 def _expanded(candidate, src_ids, tgt_ids, src_pad_id):
     mask = candidate(src_ids, tgt_ids, src_pad_id)
-    wanted = (src_ids.size(0), 1, tgt_ids.size(1), src_ids.size(1))
-    broadcasts = isinstance(mask, Tensor) and mask.dim() == 4 and all(a in (1, b) for a, b in zip(mask.shape, wanted))
-    return mask.expand(wanted) if broadcasts else mask
+    return _expand(mask, (src_ids.size(0), 1, tgt_ids.size(1), src_ids.size(1)))
 
 
 def _ids(generator, rows: int, columns: int, pad_id: int) -> Tensor:
-    """Ids from 10 on, with padding of different lengths at the end of each row."""
-    ids = torch.randint(10, 20, (rows, columns), generator=generator)
+    """Ids from 0 to 9, all but pad_id itself, with padding of different lengths at the end of each row."""
+    ids = torch.randint(0, 9, (rows, columns), generator=generator)
+    ids[ids >= pad_id] += 1
     for row in range(rows):
         ids[row, columns - row % columns :] = pad_id
     return ids
@@ -163,7 +173,7 @@ cross_hidden = Exercise(
     reference=cross_mask,
     cases=lambda generator: [
         Case({"src_ids": _ids(generator, 2, 3, 1), "tgt_ids": _ids(generator, 2, 4, 1), "src_pad_id": 1}),
-        Case({"src_ids": _ids(generator, 3, 4, 2), "tgt_ids": _ids(generator, 3, 4, 2).flip(0), "src_pad_id": 2}),
+        Case({"src_ids": _ids(generator, 3, 4, 5), "tgt_ids": _ids(generator, 3, 4, 5).flip(0), "src_pad_id": 5}),
         Case({"src_ids": _ids(generator, 4, 6, 0), "tgt_ids": _ids(generator, 4, 5, 0), "src_pad_id": 0}),
     ],
     outputs=("allowed",),
@@ -194,6 +204,10 @@ cross_hidden = Exercise(
         Mistake(
             lambda src, tgt, pad: (src != 0)[:, None, None, :],
             "You compared with 0. Padding has the id that the caller says: src_pad_id.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: (src != 1)[:, None, None, :],
+            "You compared with 1, which was the padding in the example. It has the id that the caller says.",
         ),
         Mistake(
             lambda src, tgt, pad: torch.ones(src.size(0), 1, tgt.size(1), src.size(1), dtype=torch.bool),
@@ -234,28 +248,23 @@ def _stretched(candidate, src, tgt, src_pad_id, tgt_pad_id):
     if not isinstance(given, tuple | list) or len(given) != 3:
         return given
     queries, keys = (src.size(1), tgt.size(1), tgt.size(1)), (src.size(1), tgt.size(1), src.size(1))
-    wanted = [(src.size(0), 1, q, k) for q, k in zip(queries, keys)]
-    fits = all(
-        isinstance(m, Tensor) and m.dim() <= 4 and all(a in (1, b) for a, b in zip(m.shape[::-1], w[::-1]))
-        for m, w in zip(given, wanted)
-    )
-    return tuple(m.expand(w) for m, w in zip(given, wanted)) if fits else given
+    return tuple(_expand(mask, (src.size(0), 1, q, k)) for mask, q, k in zip(given, queries, keys))
 
 
 bug_hunt = Exercise(
     name="mended_masks",
     reference=three_masks,
     cases=lambda generator: [
-        Case({"src": _ids(generator, b, s, 1), "tgt": _ids(generator, b, t, 3), "src_pad_id": 1, "tgt_pad_id": 3})
-        for b, s, t in [(2, 3, 4), (3, 5, 7), (5, 6, 6)]
+        Case({"src": _ids(generator, b, s, sp), "tgt": _ids(generator, b, t, tp), "src_pad_id": sp, "tgt_pad_id": tp})
+        for b, s, t, sp, tp in [(2, 3, 4, 1, 3), (3, 5, 7, 6, 2), (5, 6, 6, 0, 4)]
     ],
     outputs=("encoder self-attention", "decoder self-attention", "cross-attention"),
     call=_stretched,
     mistakes=[
         Mistake(
             lambda src, tgt, s, t: _three(src, tgt, s, s, s),
-            "The bug is still there. It does not show as long as both languages have the same id for padding. Here "
-            "the source's is 1 and the target's is 3.",
+            "The bug is still there. It does not show as long as both languages have the same id for padding; here "
+            "they differ.",
         ),
         Mistake(
             lambda src, tgt, s, t: _three(src, tgt, s, t, t),
@@ -272,6 +281,15 @@ bug_hunt = Exercise(
         Mistake(
             lambda src, tgt, s, t: _three(src, tgt, s, t, s, causal_mask=False),
             "The ids are right now, but the decoder's self-attention has lost its causal rule.",
+        ),
+        Mistake(
+            lambda src, tgt, s, t: (
+                (src != s)[:, None, None, :],
+                masks.causal(tgt.size(1)) & ((tgt != s) & (tgt != t))[:, None, None, :],
+                (src != s)[:, None, None, :],
+            ),
+            "Now the target hides both ids. The source's padding id may be a real word of the target: it is another "
+            "language, with another vocabulary.",
         ),
     ],
     hints=[

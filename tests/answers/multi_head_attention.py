@@ -86,20 +86,19 @@ def my_parameters(d_model, num_heads, head_dim):
             part = slice(h * size, (h + 1) * size)
             scores = q[..., part] @ k[..., part].transpose(-2, -1) / size**0.5
             if allowed is not None:
-                scores = scores.masked_fill(~allowed, -torch.inf)
+                mask = allowed.expand(query.size(0), self.num_heads, query.size(1), key.size(1))[:, h]
+                scores = scores.masked_fill(~mask, -torch.inf)
             outputs.append(scores.softmax(dim=-1) @ v[..., part])
         return self.out_proj(torch.cat(outputs, dim=-1))
 """,
         HEAD
         + """
-        return F.multi_head_attention_forward(
-            query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1),
-            query.size(-1), self.num_heads, None,
-            torch.cat([self.q_proj.bias, self.k_proj.bias, self.v_proj.bias]), None, None, False, 0.0,
-            self.out_proj.weight, self.out_proj.bias, need_weights=False,
-            attn_mask=None if allowed is None else ~allowed, use_separate_proj_weight=True,
-            q_proj_weight=self.q_proj.weight, k_proj_weight=self.k_proj.weight, v_proj_weight=self.v_proj.weight,
-        )[0].transpose(0, 1)
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).permute(0, 2, 1, 3)
+            for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        return self.out_proj(torch.einsum("bhqd->bqhd", heads).reshape(*query.shape))
 """,
     ],
     "mended_heads": [
@@ -140,7 +139,7 @@ def my_loop(x, w_q, w_k, w_v):
 def my_split_heads(x, num_heads):
     return x.reshape(x.size(0), num_heads, x.size(1), -1)
 """,
-            "each piece holds whole tokens",
+            "runs across several tokens",
         ),
         (
             """

@@ -1,0 +1,77 @@
+"""What the learner reads: the report of a check, and hints that unfold."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the learner reads."""
+
+    verdict: Literal["Right", "Not yet", "Not attempted"]
+    message: str
+    evidence: str = ""
+    mistake: object = None  # the known mistake that was named
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "Right"
+
+    def __repr__(self) -> str:
+        return "\n".join(part for part in (f"{self.verdict}. {self.message}", self.evidence) if part)
+
+    def _repr_html_(self) -> str:
+        colour = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
+        evidence = f"<pre>{html.escape(self.evidence)}</pre>" if self.evidence else ""
+        return (
+            f'<div style="border-left: 4px solid {colour}; padding: 2px 12px; white-space: pre-wrap">'
+            f"<strong>{self.verdict}.</strong> {html.escape(self.message)}{evidence}</div>"
+        )
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Hints that unfold one at a time, the solution last."""
+
+    texts: Sequence[str]
+    solution: str
+
+    def __repr__(self) -> str:
+        return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
+
+    def _repr_html_(self) -> str:
+        inner = _details("Solution: the package's own source", f"<pre>{html.escape(self.solution)}</pre>")
+        for number, text in reversed(list(enumerate(self.texts, start=1))):
+            inner = _details(f"Hint {number}", f"<p>{html.escape(text)}</p>{inner}")
+        return inner
+
+
+def _details(summary: str, inside: str) -> str:
+    return f'<details style="margin-left: 1em"><summary>{summary}</summary>{inside}</details>'
+
+
+def show(tensor: Tensor) -> str:
+    """Four decimals, and no -0."""
+    shown = tensor.detach()
+    if tensor.is_floating_point():
+        shown = (shown.double().round(decimals=4) + 0.0).float()
+    text = str(shown).removeprefix("tensor(").removesuffix(")")
+    return text.replace("\n" + " " * len("tensor("), "\n")
+
+
+def brief(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return str(tuple(value.shape)) if value.dim() else number(value, value)
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def number(value: Tensor, beside: Tensor) -> str:
+    """The value, with enough digits to tell it from the one beside it."""
+    if not value.is_floating_point():
+        return str(value.item())
+    short, other = f"{value.item():.4g}", f"{beside.item():.4g}"
+    return short if short != other else f"{value.item():.8g}"
