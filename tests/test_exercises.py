@@ -57,6 +57,8 @@ def test_each_known_mistake_is_named(name, number, way):
     assert report.verdict == "Not yet"
     assert report.mistake is mistake, report
     assert mistake.hint in repr(report)
+    if mistake.seen_in:
+        assert f"It goes wrong here: {mistake.seen_in}." in report.message
 
 
 @every_exercise

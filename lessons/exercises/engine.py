@@ -119,7 +119,7 @@ class Exercise:
         story = mistake.hint if mistake else self._first_broken(cases[shown], got[shown], want[shown])
         if (error := got[shown].error) is not None:
             story += f"\nIt raised {type(error).__name__}: {error}{line_that_raised(error, candidate)}"
-        if cases[shown].about and len(wrong) < len(cases):
+        if cases[shown].about:
             story += f"\nIt goes wrong here: {cases[shown].about}."
         return Report("Not yet", story, self._evidence(cases[shown], got[shown], want[shown]), mistake)
 

@@ -1,0 +1,56 @@
+"""The environment check says in words what is wrong."""
+
+from importlib import metadata
+
+import pytest
+
+from lessons import environment
+from lessons.environment import USED, check_environment, installed, pinned, problems
+
+GOOD = {"torch": "2.13.0", "numpy": "2.4.6"}
+
+
+def test_nothing_is_wrong():
+    assert problems((3, 11), GOOD, GOOD) == []
+    assert problems((3, 14), GOOD, {**GOOD, "torch": "2.13.0+cpu"}) == []
+
+
+@pytest.mark.parametrize(
+    ("python", "found", "sentence"),
+    [
+        ((3, 10), GOOD, "this is Python 3.10; the course needs 3.11 or newer."),
+        ((3, 11), {**GOOD, "torch": "2.12.1"}, "torch is 2.12.1; the lessons were made with 2.13.0."),
+        ((3, 11), {**GOOD, "numpy": "2.4.7"}, "numpy is 2.4.7; the lessons were made with 2.4.6."),
+        ((3, 11), {**GOOD, "numpy": None}, "numpy is not installed in the Python that this notebook runs in"),
+    ],
+)
+def test_what_is_wrong_is_named(python, found, sentence):
+    (problem,) = problems(python, GOOD, found)
+    assert problem.startswith(sentence)
+
+
+def test_every_package_that_lessons_use_is_pinned_and_installed():
+    assert set(pinned()) == set(USED)
+    assert pinned()["torch"] == "2.13.0"
+    assert {name: version.split("+")[0] for name, version in installed().items()} == pinned()
+
+
+def test_a_package_that_is_not_there(monkeypatch):
+    def version(name):
+        if name == "seaborn":
+            raise metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(metadata, "version", version)
+    assert installed() == {name: None if name == "seaborn" else "1.0" for name in USED}
+
+
+def test_what_is_printed(monkeypatch, capsys):
+    check_environment()
+    assert capsys.readouterr().out == "Everything is in place: Python, torch, and all that the lessons use.\n"
+    monkeypatch.setattr(environment, "installed", lambda: {**pinned(), "torch": "1.0"})
+    check_environment()
+    assert capsys.readouterr().out == (
+        "Not right: torch is 1.0; the lessons were made with 2.13.0.\n"
+        "Close JupyterLab and start it with `make lab` in the folder of the course.\n"
+    )
