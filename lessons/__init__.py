@@ -3,8 +3,10 @@
     floor 0   vocabulary   words <-> ids, special ids, padding a batch
               masks        causal(), padding(), and the converters between conventions
               attention    attend(), MultiHeadAttention
+              probes       influence(), leaks(): what depends on what, found out by trying
               plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
     floor 4   exercises    one module per notebook: task, checks, known mistakes with their hints
+              widgets      MaskStudio: state in Python, drawn in the browser
               notebook     show(), show_source(), check_same()
               environment  check_environment(): is everything in place?
 

@@ -1,6 +1,7 @@
 """lessons.notebook: figures with words, source code, and equality that is shown."""
 
 import base64
+import io
 import re
 import struct
 from html.parser import HTMLParser
@@ -165,3 +166,32 @@ def test_a_picture_cannot_be_changed():
     assert isinstance(picture, Picture)
     with pytest.raises(AttributeError, match="alt"):
         picture.alt = "other"
+
+
+def test_show_draws_the_figure_of_the_axes_given_though_another_is_current():
+    expected = show(plot_matrix([[1.0, 2.0]], title="mine"), alt="mine")
+    ax = plot_matrix([[1.0, 2.0]], title="mine")
+    other = plt.figure()
+    assert plt.gcf() is other
+    assert show(ax, alt="mine") == expected
+    assert plt.get_fignums() == [other.number]
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [(0.0, 1e-4), (1e-4, 0.0), (1e6, 1e6 + 100), (1.0, 1.0001)])
+def test_check_same_tells_apart_what_is_not_the_same(mine, theirs):
+    with pytest.raises(ValueError, match="not the same in 1 of 1 places"):
+        check_same(torch.tensor([mine]), torch.tensor([theirs]))
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [(1e6, 1e6 + 1), (1e6 + 1, 1e6), (0.0, 9e-6), (1.0, 1.000009)])
+def test_check_same_allows_for_rounding(capsys, mine, theirs):
+    check_same(torch.tensor([mine]), torch.tensor([theirs]))
+    assert capsys.readouterr().out == "the same: (1,), to within 1e-05\n"
+
+
+def test_a_picture_is_white_behind():
+    with plt.rc_context({"figure.facecolor": "black", "savefig.facecolor": "black"}):
+        picture = show(plt.figure(figsize=(1, 1)), alt="nothing")
+    pixels = plt.imread(io.BytesIO(picture.png))
+    assert pixels.shape == (120, 120, 4)
+    assert (pixels == 1).all()

@@ -1,0 +1,5 @@
+"""Widgets for the notebooks: state in Python, computed by the floors below, drawn in the browser."""
+
+from lessons.widgets.mask_studio import MaskStudio
+
+__all__ = ["MaskStudio"]

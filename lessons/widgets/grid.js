@@ -1,0 +1,339 @@
+// A matrix as an accessible grid of cells: the one front-end part from which the widgets are put together.
+// Bright means much, or visible. Blocked, infinite and NaN have marks of their own, never a colour alone.
+
+export const WEIGHTS = ["#00224e", "#003170", "#2a3f6d", "#434e6c", "#575d6d", "#6a6c71", "#7d7c78",
+  "#918b78", "#a59c74", "#bcae6c", "#d2c060", "#e9d34e", "#fee838"]; // cividis
+export const SIGNED = ["#7f3b08", "#aa5306", "#d0730f", "#ef9e3c", "#fdc57f", "#fde4c0", "#f6f6f7",
+  "#dddfed", "#bfbbda", "#988dbe", "#70589f", "#4d207d", "#2d004b"]; // PuOr
+
+// Numbers
+
+const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
+
+/** JSON has no infinity and no NaN: they come as text. */
+export const readNumber = (x) => (typeof x === "string" ? WORDS[x] : x);
+
+/** Two decimals, with a true minus; very large numbers by their power of ten. */
+export function formatNumber(x, decimals = 2) {
+  if (Number.isNaN(x)) return "NaN";
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
+  if (Math.abs(x) >= 1000) return x.toExponential(0).replace("+", "").replace(/-/g, "−");
+  const text = x.toFixed(decimals);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+/** A row of scores as it goes into the softmax. allowed: 1 = may look. */
+export function fillScores(scores, allowed, fill) {
+  if (fill === "0 after the softmax") return scores.slice();
+  const number = { "−∞": -Infinity, "−1e9": -1e9, "0 before the softmax": 0 }[fill];
+  return scores.map((x, k) => (allowed[k] ? x : number));
+}
+
+export function softmax(row) {
+  const most = Math.max(...row); // NaN if any is NaN, as in torch
+  const powers = row.map((x) => Math.exp(x - most));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((x) => x / sum);
+}
+
+/** A row of weights; with −∞, a row that may look at nothing is 0. */
+export function fillWeights(scores, allowed, fill) {
+  if (fill === "−∞" && !allowed.some(Boolean)) return scores.map(() => 0);
+  const weights = softmax(fillScores(scores, allowed, fill));
+  return fill === "0 after the softmax" ? weights.map((x, k) => (allowed[k] ? x : 0)) : weights;
+}
+
+/** A row of weights times the values (K, d_v). */
+export const mix = (weights, values) =>
+  values[0].map((_, feature) => weights.reduce((sum, w, k) => sum + w * values[k][feature], 0));
+
+export const isOne = (sum) => Math.abs(sum - 1) < 1e-4;
+
+// Colours
+
+const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+/** A colour between the stops; share from 0 to 1. */
+export function mixColour(stops, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const low = Math.min(Math.floor(place), stops.length - 2);
+  const [a, b] = [channels(stops[low]), channels(stops[low + 1])];
+  const byte = (i) => Math.round(a[i] + (b[i] - a[i]) * (place - low)).toString(16).padStart(2, "0");
+  return `#${byte(0)}${byte(1)}${byte(2)}`;
+}
+
+/** Black or white, whichever can be read better on the ground; at least 4.58 : 1. */
+export function inkOn(ground) {
+  const [r, g, b] = channels(ground).map((x) => {
+    const share = x / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
+}
+
+// Cells. A tone says what a number means, what stands in the cell, and how it looks.
+
+const CROSSED = { mark: "×", kind: "crossed" };
+const ordinary = (x, ground) => ({ text: formatNumber(x), ground });
+function special(x) {
+  if (Number.isNaN(x)) return { text: "NaN", kind: "nan" };
+  if (Math.abs(x) === Infinity || x <= -1e6) return { text: formatNumber(x), kind: "infinite" };
+  return null;
+}
+const VISIBLE = WEIGHTS.at(-1);
+const SAYS = {
+  "True = may look": ["False", "True"],
+  "True = blocked": ["True", "False"],
+  "additive 0, −∞": ["−∞", "0"],
+};
+
+export const TONES = {
+  rule: (x) => (x ? { text: "", ground: VISIBLE, say: "allowed" } : { ...CROSSED, say: "blocked" }),
+  clicks: (x) => {
+    if (Number.isNaN(x)) return { text: "", kind: "unchanged", say: "not clicked" };
+    return x ? { mark: "+", ground: VISIBLE, say: "allowed by your click" } : { ...CROSSED, say: "blocked by your click" };
+  },
+  mask: (x, blocked, { convention, size }) => {
+    const text = SAYS[convention][x ? 1 : 0];
+    const short = size < 36 ? text.slice(0, text.startsWith("−") ? 2 : 1) : text;
+    const say = `${x ? "may look" : "blocked"}, ${text}`;
+    return x ? { text: short, ground: VISIBLE, say } : { ...CROSSED, text: short, say };
+  },
+  weights: (x, blocked) => {
+    if (blocked && x === 0) return { ...CROSSED, say: "blocked, weight 0" };
+    const look = special(x) ?? ordinary(x, mixColour(WEIGHTS, x));
+    return { ...look, leak: blocked, say: `${blocked ? "blocked, yet " : ""}weight ${look.text}` };
+  },
+  scores: (x, blocked, { bound }) => {
+    const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
+    return { ...look, leak: blocked && !look.kind, say: `${blocked ? "blocked, " : ""}score ${look.text}` };
+  },
+  values: (x, blocked, { bound }) => {
+    const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
+    return { ...look, say: look.text };
+  },
+};
+
+/** The greatest ordinary number, for the colours. */
+export function boundOf(matrix) {
+  let most = 0;
+  for (const row of matrix) for (const x of row) if (Math.abs(x) < 1e6 && Math.abs(x) > most) most = Math.abs(x);
+  return most || 1;
+}
+
+// The grid
+
+const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** Width and height of a cell for so many columns. */
+export function cellSize(columns, small) {
+  if (small) return columns <= 8 ? [22, 22] : columns <= 16 ? [16, 16] : [6, 6];
+  if (columns <= 8) return [42, 30];
+  return columns <= 12 ? [36, 28] : columns <= 16 ? [34, 26] : columns <= 32 ? [16, 16] : [10, 10];
+}
+
+/**
+ * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, and the callbacks
+ * onPoint(row, column) when a cell is under the pointer or has the focus, onPaint(cells, done) where it is editable:
+ * cells [[row, column], …] to turn around; done is true at the end of a stroke.
+ */
+export class Grid {
+  constructor(options) {
+    Object.assign(this, { rowAxis: "query", columnAxis: "key" }, options);
+    this.el = document.createElement("section");
+    this.el.className = `hg-panel${this.small ? " hg-small" : ""}`;
+    this.el.innerHTML = `<h4>${escape(this.title)}</h4><div class="hg-grid" role="grid"></div><p class="hg-note"></p>`;
+    this.grid = this.el.querySelector(".hg-grid");
+    this.active = [0, 0];
+    this.listen();
+  }
+
+  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone. */
+  show({ rows, columns, values, blocked, sums, note = "", ...options }) {
+    const labels = JSON.stringify([rows, columns]);
+    const whole = labels !== this.labels;
+    if (whole) this.build(rows, columns, labels);
+    const bound = this.tone === "scores" || this.tone === "values" ? boundOf(values) : 1;
+    const settings = { ...options, bound, size: this.width };
+    const stamp = JSON.stringify(settings);
+    const all = whole || stamp !== this.stamp;
+    for (let r = 0; r < rows.length; r++) {
+      for (let c = 0; c < columns.length; c++) {
+        const value = values[r][c];
+        const hidden = Boolean(blocked?.[r][c]);
+        if (!all && Object.is(value, this.values[r][c]) && hidden === this.hidden[r][c]) continue;
+        this.values[r][c] = value;
+        this.hidden[r][c] = hidden;
+        this.paint(r, c, value, TONES[this.tone](value, hidden, settings));
+      }
+    }
+    if (this.sums) this.showSums(sums, whole);
+    this.stamp = stamp;
+    const element = this.el.querySelector(".hg-note");
+    if (element.textContent !== note) element.textContent = note;
+  }
+
+  build(rows, columns, labels) {
+    Object.assign(this, { labels, rows, columns });
+    [this.width, this.height] = cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
+    this.across = columns.length + (this.sums ? 1 : 0);
+    this.values = rows.map(() => []);
+    this.hidden = rows.map(() => []);
+    const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
+    const dense = this.width < 12;
+    const upright = longest(columns) * 7.2 > this.width;
+    this.left = dense ? 26 : longest(rows) * 7.4 + 12;
+    this.top = dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22;
+    const place = { "--hg-w": this.width, "--hg-h": this.height, "--hg-left": this.left, "--hg-top": this.top };
+    for (const [name, value] of Object.entries(place)) this.grid.style.setProperty(name, `${value}px`);
+    this.grid.classList.toggle("hg-upright", upright && !dense);
+    this.grid.classList.toggle("hg-coarse", this.width < 22 || Boolean(this.small));
+    this.grid.classList.toggle("hg-dense", this.width < 12);
+    this.grid.classList.toggle("hg-editable", Boolean(this.onPaint));
+    this.grid.style.width = `${this.left + columns.length * this.width + (this.sums ? (dense ? 18 : 66) : 0)}px`;
+    const name = (text, i) => (dense ? (i % 8 ? "" : i) : escape(text));
+    const head = columns.map((text, c) =>
+      `<div class="hg-head" role="columnheader" title="${escape(text)}"><span>${name(text, c)}</span></div>`);
+    const sum = this.sums ? `<div class="hg-head hg-sumhead" role="columnheader"><span>${dense ? "Σ" : "sum"}</span></div>` : "";
+    const corner = `<div class="hg-corner" role="columnheader">${escape(`${this.rowAxis} ↓ ${this.columnAxis} →`)}</div>`;
+    const cells = (r) => columns.map((_, c) => `<div class="hg-cell" role="gridcell" tabindex="-1" data-at="${r},${c}"></div>`);
+    const last = (r) => (this.sums ? `<div class="hg-sum" role="gridcell" tabindex="-1" data-at="${r},${columns.length}"></div>` : "");
+    this.grid.innerHTML = `<div class="hg-row hg-heads" role="row">${corner}${head.join("")}${sum}</div>` +
+      rows.map((text, r) => `<div class="hg-row" role="row"><div class="hg-name" role="rowheader" title="${escape(text)}">` +
+        `<span>${name(text, r)}</span></div>${cells(r).join("")}${last(r)}</div>`).join("") +
+      `<div class="hg-band hg-across" aria-hidden="true" hidden></div><div class="hg-band hg-down" aria-hidden="true" hidden></div>`;
+    this.grid.setAttribute("aria-label", this.title);
+    this.grid.setAttribute("aria-readonly", String(!this.onPaint));
+    this.lines = [...this.grid.querySelectorAll(".hg-row")].slice(1).map((row) => [...row.children].slice(1));
+    const [r, c] = this.active;
+    this.activate(Math.min(r, rows.length - 1), Math.min(c, this.across - 1));
+  }
+
+  cell(r, c) {
+    return this.lines[r][c];
+  }
+
+  where(r, c) {
+    return `${this.rowAxis} ${r} “${this.rows[r]}”, ${this.columnAxis} ${c} “${this.columns[c]}”`;
+  }
+
+  paint(r, c, value, look) {
+    const cell = this.cell(r, c);
+    const shown = look.mark ? `<b>${look.mark}</b>${look.text ? `<i>${look.text}</i>` : ""}` : `<span>${look.text}</span>`;
+    cell.innerHTML = shown;
+    cell.dataset.value = String(value);
+    cell.className = `hg-cell${look.kind ? ` hg-${look.kind}` : ""}${look.leak ? " hg-leak" : ""}`;
+    cell.style.backgroundColor = look.kind ? "" : look.ground;
+    cell.style.color = look.kind ? "" : inkOn(look.ground);
+    const label = `${this.where(r, c)}: ${look.say}`;
+    cell.setAttribute("aria-label", label);
+    cell.title = label;
+  }
+
+  showSums(sums, whole) {
+    sums.forEach(({ total, empty }, r) => {
+      const cell = this.cell(r, this.columns.length);
+      const key = `${total} ${empty}`;
+      if (!whole && cell.dataset.key === key) return;
+      const odd = !isOne(total);
+      const dense = this.width < 12;
+      cell.dataset.key = key;
+      cell.dataset.value = String(total);
+      cell.textContent = dense ? (odd ? "≠" : "") : `${formatNumber(total)}${odd ? " ≠ 1" : ""}`;
+      cell.classList.toggle("hg-odd", odd);
+      const words = empty ? ", this query may look at nothing" : odd ? ", not 1" : "";
+      const label = `${this.rowAxis} ${r} “${this.rows[r]}”, sum of the weights: ${formatNumber(total)}${words}`;
+      cell.setAttribute("aria-label", label);
+      cell.title = label;
+    });
+  }
+
+  /** Frame a row and a column, or neither (null). */
+  point(row, column) {
+    const [across, down] = this.grid.querySelectorAll(".hg-band");
+    across.hidden = !(row !== null && row < this.rows.length);
+    down.hidden = !(column !== null && column < this.columns.length);
+    if (!across.hidden) across.style.top = `${this.top + row * this.height}px`;
+    if (!down.hidden) down.style.left = `${this.left + column * this.width}px`;
+  }
+
+  /** The one cell that the Tab key reaches. JupyterLab leaves the keys of a marked element alone. */
+  activate(r, c) {
+    this.current?.setAttribute("tabindex", "-1");
+    this.current = this.cell(r, c);
+    this.current.setAttribute("tabindex", "0");
+    this.current.setAttribute("data-lm-suppress-shortcuts", "true");
+    this.active = [r, c];
+  }
+
+  focus(r, c) {
+    this.activate(r, c);
+    this.current.focus({ preventScroll: false });
+  }
+
+  listen() {
+    const at = (event) => event.target.closest?.("[data-at]")?.dataset.at.split(",").map(Number);
+    this.grid.addEventListener("pointerdown", (event) => this.press(event, at(event)));
+    this.grid.addEventListener("pointerover", (event) => {
+      const place = at(event);
+      if (!place) return;
+      this.onPoint?.(...place);
+      if (this.stroke && event.buttons & 1) this.strokeTo(...place);
+    });
+    this.grid.addEventListener("pointerleave", () => this.onPoint?.(null, null));
+    this.grid.addEventListener("focusin", (event) => {
+      const place = at(event);
+      if (place) this.onPoint?.(...place);
+    });
+    this.grid.addEventListener("focusout", () => this.onPoint?.(null, null));
+    this.grid.addEventListener("keydown", (event) => this.pressKey(event));
+  }
+
+  press(event, place) {
+    if (event.button !== 0 || !place) return;
+    event.preventDefault(); // no text is selected
+    this.focus(...place);
+    if (!this.onPaint || place[1] >= this.columns.length) return;
+    event.target.releasePointerCapture?.(event.pointerId);
+    const [r, c] = place;
+    this.stroke = { to: this.values[r][c] ? 0 : 1, last: place, cells: new Set() };
+    this.strokeTo(r, c);
+    const end = () => {
+      for (const name of ["pointerup", "pointercancel"]) window.removeEventListener(name, end, true);
+      const cells = [...this.stroke.cells].map((text) => text.split(",").map(Number));
+      this.stroke = null;
+      this.onPaint(cells, true);
+    };
+    for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, end, true);
+  }
+
+  /** Paint all cells on the way from the last one: a fast pointer leaves some out. */
+  strokeTo(r, c) {
+    const { last, to, cells } = this.stroke;
+    const steps = Math.max(Math.abs(r - last[0]), Math.abs(c - last[1]), 1);
+    for (let i = 0; i <= steps; i++) {
+      const row = Math.round(last[0] + ((r - last[0]) * i) / steps);
+      const column = Math.round(last[1] + ((c - last[1]) * i) / steps);
+      if (column < this.columns.length && Number(this.values[row][column]) !== to) cells.add(`${row},${column}`);
+    }
+    this.stroke.last = [r, c];
+    this.onPaint([...cells].map((text) => text.split(",").map(Number)), false);
+  }
+
+  pressKey(event) {
+    if (event.altKey) return;
+    const [r, c] = this.active;
+    const fit = (x, count) => Math.min(Math.max(x, 0), count - 1);
+    const step = STEPS[event.key];
+    const far = event.ctrlKey || event.metaKey;
+    if (step && !far) this.focus(fit(r + step[0], this.rows.length), fit(c + step[1], this.across));
+    else if (event.key === "Home") this.focus(far ? 0 : r, 0);
+    else if (event.key === "End") this.focus(far ? this.rows.length - 1 : r, this.across - 1);
+    else if ((event.key === " " || event.key === "Enter") && !event.shiftKey && !far) {
+      if (this.onPaint && c < this.columns.length && !event.repeat) this.onPaint([[r, c]], true);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

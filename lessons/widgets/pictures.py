@@ -1,0 +1,201 @@
+"""MaskStudio where no script runs: tables with the same marks, and a figure."""
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import matplotlib
+import torch
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from lessons import plots
+from lessons.plots.heatmaps import SIGNED, WEIGHTS
+
+if TYPE_CHECKING:
+    from lessons.widgets.mask_studio import MaskStudio
+
+SMALL, MEDIUM = 8, 16  # so many rows and columns: all panels with numbers; the weights alone; a coarse picture
+HATCH = "repeating-linear-gradient(45deg,#c8c8c8 0 4px,#dcdcdc 4px 6px)"
+PAGE_STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
+table { border-collapse: collapse; margin: 0 0 2em; font-variant-numeric: tabular-nums }
+caption { text-align: left; font-weight: 600; padding: .3em 0 }
+th, td { padding: 4px 7px; text-align: center; border: 1px solid #fff; font-weight: normal }"""
+ADVICE = (
+    "lessons.attention and F.scaled_dot_product_attention make its weights and its output 0; "
+    "nn.MultiheadAttention makes them NaN; with −1e9 it looks evenly at all that is hidden."
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One matrix to draw. tone: "mask", "scores", "weights" or "output"; it decides about colours and marks."""
+
+    tone: str
+    title: str
+    rows: list[str]
+    columns: list[str]
+    values: Tensor  # (R, C)
+    blocked: Tensor  # (R, C) bool, True = may not look
+
+
+def panels(studio: "MaskStudio") -> list[Panel]:
+    """What there is to draw, from the mask to the output."""
+    queries, keys, blocked = studio.query_tokens, studio.key_tokens, ~studio.allowed
+    features = [f"feature {i}" for i in range(studio.values.size(-1))]
+    nothing = torch.zeros(studio.output.shape, dtype=torch.bool)
+    return [
+        Panel("mask", f"mask ({studio.convention})", queries, keys, studio.mask(), blocked),
+        Panel("scores", f"scores as filled ({studio.fill})", queries, keys, studio.filled, blocked),
+        Panel("weights", "weights", queries, keys, studio.weights, blocked),
+        Panel("output", "output", queries, features, studio.output, nothing),
+    ]
+
+
+def warning(studio: "MaskStudio") -> str:
+    """In words: which queries may look at nothing, and what becomes of them; empty if there are none."""
+    names = [f"{row} “{studio.query_tokens[row]}”" for row in studio.empty_rows]
+    return f"May look at nothing: query {', '.join(names)}. {ADVICE}" if names else ""
+
+
+def figure(drawn: list[Panel]) -> Figure:
+    """The panels side by side, by lessons.plots."""
+    shapes = [panel.values.shape for panel in drawn]
+    width = sum(1.6 + 0.62 * columns for _, columns in shapes)
+    picture = Figure(figsize=(width, 1.4 + 0.46 * shapes[0][0]), layout="constrained")
+    axes = picture.subplots(1, len(drawn), width_ratios=[1.6 + 0.62 * columns for _, columns in shapes])
+    for ax, panel in zip(axes, drawn):
+        options = {"ax": ax, "rows": panel.rows, "columns": panel.columns, "title": panel.title}
+        if panel.tone == "mask":
+            plots.plot_mask(~panel.blocked, **options)
+        elif panel.tone == "scores":
+            plots.plot_scores(panel.values, **options)
+        elif panel.tone == "weights":
+            plots.plot_weights(panel.values, blocked=panel.blocked & (panel.values == 0), **options)
+        else:
+            plots.plot_matrix(panel.values, row_axis="queries", **options)
+    return picture
+
+
+def page(title: str, drawn: list[Panel], note: str) -> str:
+    """A self-contained HTML page."""
+    tables = "\n".join(_table(panel, words=True) for panel in drawn)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
+        f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>MaskStudio</h1>\n<p>{html.escape(title)}</p>\n"
+        f"<p>{html.escape(note)}</p>\n{tables}\n<p>× may not look</p>\n</body>\n</html>\n"
+    )
+
+
+def compact(title: str, drawn: list[Panel], note: str) -> str:
+    """At most 20 KB, to be stored with a notebook: the larger the mask, the less is shown of it."""
+    weights = next(panel for panel in drawn if panel.tone == "weights")
+    size = max(weights.values.shape)
+    if size <= SMALL:
+        body = "".join(_table(panel) for panel in drawn)
+    else:
+        body = _table(weights) if size <= MEDIUM else _coarse(weights)
+    return f"<div><p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}{body}</div>"
+
+
+def _table(panel: Panel, *, words: bool = False) -> str:
+    column_axis = "feature" if panel.tone == "output" else "key"
+    sums = panel.tone == "weights"
+    heads = "".join(f'<th scope="col">{_short(name)}</th>' for name in panel.columns)
+    heads += '<th scope="col">sum</th>' if sums else ""
+    lines = [f"<tr><td>query ↓ {column_axis} →</td>{heads}</tr>"]
+    bound = _bound(panel)
+    for row, name in enumerate(panel.rows):
+        cells = "".join(_cell(panel, row, column, bound, words) for column in range(len(panel.columns)))
+        total = f"<td>{row_sum(float(panel.values[row].sum()))}</td>" if sums else ""
+        lines.append(f'<tr><th scope="row">{_short(name)}</th>{cells}{total}</tr>')
+    return f"<table><caption>{html.escape(panel.title)}</caption>{''.join(lines)}</table>"
+
+
+def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str:
+    value, blocked = panel.values[row, column].item(), bool(panel.blocked[row, column])
+    crossed = blocked and (panel.tone == "mask" or (panel.tone == "weights" and value == 0))
+    text = cell_text(panel.tone, value, crossed)
+    ground, ink = _colours(panel.tone, float(value), crossed, bound)
+    style = f"background:{ground};color:{ink}"
+    if not words:
+        return f'<td style="{style}">{text}</td>'
+    if crossed:
+        style = f"background:{HATCH};color:{ink}"
+    label = f"query {row} “{panel.rows[row]}”, {panel.columns[column]}: {'blocked, ' if blocked else ''}{text}"
+    return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
+
+
+def cell_text(tone: str, value: float | bool, crossed: bool) -> str:
+    """What stands in a cell."""
+    if tone == "mask":
+        number = str(value) if isinstance(value, bool) else format_number(value, 0)
+        return f"× {number}" if crossed else number
+    return "×" if crossed else format_number(value)
+
+
+def format_number(value: float, decimals: int = 2) -> str:
+    """Two decimals, with a true minus; very large numbers by their power of ten."""
+    if value != value:
+        return "NaN"
+    if abs(value) == float("inf"):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= 1000:
+        mantissa, _, exponent = f"{value:.0e}".partition("e")
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
+
+
+def row_sum(total: float) -> str:
+    """The sum of a row of weights, with a word where it is not 1."""
+    text = format_number(total)
+    return text if abs(total - 1) < 1e-4 else f"{text} ≠ 1"
+
+
+def _bound(panel: Panel) -> float:
+    ordinary = panel.values[panel.values.isfinite()].double().abs()
+    ordinary = ordinary[ordinary < 1e6]
+    return (float(ordinary.max()) if len(ordinary) else 0.0) or 1.0
+
+
+def _colours(tone: str, value: float, crossed: bool, bound: float) -> tuple[str, str]:
+    """Ground and ink, as in lessons.plots."""
+    if crossed:
+        return "#c8c8c8", "#222"
+    if value != value:
+        return "#fff", "#a01010"
+    if abs(value) == float("inf") or value < -1e6:
+        return "#111", "#fff"
+    if tone == "mask":
+        share, name = 1.0, WEIGHTS
+    elif tone == "weights":
+        share, name = min(max(value, 0.0), 1.0), WEIGHTS
+    else:
+        share, name = 0.5 + value / (3 * bound), SIGNED
+    ground = to_hex(matplotlib.colormaps[name](round(16 * share) / 16))
+    return ground, _ink(ground)
+
+
+def _ink(ground: str) -> str:
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(ground))
+    return "#000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#fff"
+
+
+def _short(name: str, limit: int = 12) -> str:
+    return html.escape(name if len(name) <= limit else name[: limit - 1] + "…")
+
+
+def _coarse(panel: Panel) -> str:
+    """A character for each pair: × blocked, otherwise the weight in tenths, 9 for all above."""
+    lines = []
+    for values, blocked in zip(panel.values.tolist(), panel.blocked.tolist()):
+        cells = ("×" if hidden and not x else _tenth(x) for x, hidden in zip(values, blocked))
+        lines.append("".join(cells))
+    legend = "Weights: a row for each query, a character for each key; × blocked, else the weight in tenths."
+    return f"<p>{legend}</p><pre>{chr(10).join(lines)}</pre>"
+
+
+def _tenth(x: float) -> str:
+    return "?" if x != x else str(max(0, min(9, int(10 * x))))
