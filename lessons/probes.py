@@ -21,9 +21,9 @@ def influence(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         moved = []
         for j in range(x.size(0)):
             changed = x.clone()
-            changed[j] += 1.0
+            changed[j] += torch.linspace(1.0, 2.0, x.size(1))  # not the same for all: a layer norm would take it away
             same = torch.isclose(function(changed), before, rtol=1e-4, atol=1e-6, equal_nan=True)
-            moved.append(~same.flatten(1).all(dim=1))
+            moved.append(~same.reshape(x.size(0), -1).all(dim=1))
     return torch.stack(moved, dim=1)  # column j: what moved when token j was changed
 
 
