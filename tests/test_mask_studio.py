@@ -308,5 +308,5 @@ def test_page_has_the_same_marks_and_says_them():
     assert "<script" not in page
     assert page.count("<table>") == 4
     assert page.count("× −∞</td>") == int((~widget.allowed).sum())
-    assert 'aria-label="query 0 “x”, &lt;pad&gt;: blocked, ×"' in page
+    assert 'aria-label="query 0 “x”, key 1 “&lt;pad&gt;”: blocked, ×"' in page
     assert 'scope="row"' in page and 'scope="col"' in page

@@ -123,7 +123,7 @@ export function boundOf(matrix) {
 
 // The grid
 
-const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+export const escapeText = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** Width and height of a cell for so many columns. */
@@ -143,7 +143,7 @@ export class Grid {
     Object.assign(this, { rowAxis: "query", columnAxis: "key" }, options);
     this.el = document.createElement("section");
     this.el.className = `hg-panel${this.small ? " hg-small" : ""}`;
-    this.el.innerHTML = `<h4>${escape(this.title)}</h4><div class="hg-grid" role="grid"></div><p class="hg-note"></p>`;
+    this.el.innerHTML = `<h4>${escapeText(this.title)}</h4><div class="hg-grid" role="grid"></div><p class="hg-note"></p>`;
     this.grid = this.el.querySelector(".hg-grid");
     this.active = [0, 0];
     this.listen();
@@ -192,15 +192,15 @@ export class Grid {
     this.grid.classList.toggle("hg-dense", this.width < 12);
     this.grid.classList.toggle("hg-editable", Boolean(this.onPaint));
     this.grid.style.width = `${this.left + columns.length * this.width + (this.sums ? (dense ? 18 : 66) : 0)}px`;
-    const name = (text, i) => (dense ? (i % 8 ? "" : i) : escape(text));
+    const name = (text, i) => (dense ? (i % 8 ? "" : i) : escapeText(text));
     const head = columns.map((text, c) =>
-      `<div class="hg-head" role="columnheader" title="${escape(text)}"><span>${name(text, c)}</span></div>`);
+      `<div class="hg-head" role="columnheader" title="${escapeText(text)}"><span>${name(text, c)}</span></div>`);
     const sum = this.sums ? `<div class="hg-head hg-sumhead" role="columnheader"><span>${dense ? "Σ" : "sum"}</span></div>` : "";
-    const corner = `<div class="hg-corner" role="columnheader">${escape(`${this.rowAxis} ↓ ${this.columnAxis} →`)}</div>`;
+    const corner = `<div class="hg-corner" role="columnheader">${escapeText(`${this.rowAxis} ↓ ${this.columnAxis} →`)}</div>`;
     const cells = (r) => columns.map((_, c) => `<div class="hg-cell" role="gridcell" tabindex="-1" data-at="${r},${c}"></div>`);
     const last = (r) => (this.sums ? `<div class="hg-sum" role="gridcell" tabindex="-1" data-at="${r},${columns.length}"></div>` : "");
     this.grid.innerHTML = `<div class="hg-row hg-heads" role="row">${corner}${head.join("")}${sum}</div>` +
-      rows.map((text, r) => `<div class="hg-row" role="row"><div class="hg-name" role="rowheader" title="${escape(text)}">` +
+      rows.map((text, r) => `<div class="hg-row" role="row"><div class="hg-name" role="rowheader" title="${escapeText(text)}">` +
         `<span>${name(text, r)}</span></div>${cells(r).join("")}${last(r)}</div>`).join("") +
       `<div class="hg-band hg-across" aria-hidden="true" hidden></div><div class="hg-band hg-down" aria-hidden="true" hidden></div>`;
     this.grid.setAttribute("aria-label", this.title);

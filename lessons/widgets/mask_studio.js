@@ -1,4 +1,5 @@
-import { Grid, fillScores, fillWeights, isOne, mix, readNumber, formatNumber } from "./grid.js";
+import { fillScores, fillWeights, formatNumber, isOne, mix, readNumber } from "./grid.js";
+import { QUIET, View, asWidget, button, choice, joined } from "./parts.js";
 
 // MaskStudio, put together from grids. The same computation as in lessons/widgets/rules.py, so that a click is
 // answered within one frame; Python hears of it afterwards.
@@ -9,7 +10,6 @@ const CONVENTIONS = ["True = may look", "True = blocked", "additive 0, −∞"];
 const FILLS = ["−∞", "−1e9", "0 before the softmax", "0 after the softmax"];
 const HISTORY = 30;
 const MAX_TOKENS = 64;
-const MINE = ["source", "target", "kind", "edits", "history", "convention", "fill", "scores", "values"];
 const FILL_NOTES = {
   "−∞": "Blocked scores become −∞: their weight is exactly 0.",
   "−1e9": "Blocked scores become −1e9: the same, unless a whole row is blocked.",
@@ -44,82 +44,63 @@ function compute(state, edits) {
   return { queries, keys, padding, causal, clicks, allowed, blocked, filled, weights, sums, output, values };
 }
 
-class Studio {
-  constructor(model, el) {
-    this.model = model;
-    this.root = document.createElement("div");
-    this.root.className = "ms";
-    this.root.innerHTML = FRAME;
-    this.find = (name) => this.root.querySelector(`[data-part="${name}"]`);
+const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z takes it back.";
+const sentence = (part) =>
+  `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
+const FRAME = `
+  <div class="lw-bar">${choice("kind", "attention", KINDS)}${sentence("source")}${sentence("target")}</div>
+  <div class="lw-bar">${choice("convention", "what the mask says", CONVENTIONS)}${choice("fill", "blocked scores become", FILLS)}
+    ${button("undo", "Undo")}${button("reset", "Reset")}</div>
+  <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}</div>
+  <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
+  <p class="lw-readout" data-part="readout">${HINT}</p>
+  <p class="lw-warning" data-part="warning" role="status"></p>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:#fee838"></span>may look</span>
+    <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
+    <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
+    <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span></div>
+  <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details>`;
+
+class Studio extends View {
+  static TRAITS = ["source", "target", "kind", "edits", "history", "convention", "fill", "scores", "values"];
+  static FRAME = FRAME;
+
+  make() {
     this.painting = [];
-    this.makeGrids();
-    this.listen();
-    el.append(this.root);
-    this.draw();
-  }
-
-  makeGrids() {
-    const make = (part, options) => {
-      const grid = new Grid({ onPoint: (r, c) => this.point(part, r, c), ...options });
-      grid.part = part;
-      this.find(part).append(grid.el);
-      return grid;
-    };
     this.grids = {
-      padding: make("padding", { title: "padding", tone: "rule", small: true }),
-      causal: make("causal", { title: "causal", tone: "rule", small: true }),
-      clicks: make("clicks", { title: "your clicks", tone: "clicks", small: true }),
-      allowed: make("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
-      filled: make("filled", { title: "scores as filled", tone: "scores" }),
-      weights: make("weights", { title: "weights", tone: "weights", sums: true }),
-      values: make("values", { title: "values", tone: "values", rowAxis: "key", columnAxis: "feature" }),
-      output: make("output", { title: "output", tone: "values", columnAxis: "feature" }),
+      padding: this.grid("padding", { title: "padding", tone: "rule", small: true }),
+      causal: this.grid("causal", { title: "causal", tone: "rule", small: true }),
+      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true }),
+      allowed: this.grid("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
+      filled: this.grid("filled", { title: "scores as filled", tone: "scores" }),
+      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true }),
+      values: this.grid("values", { title: "values", tone: "values", rowAxis: "key", columnAxis: "feature" }),
+      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature" }),
     };
-  }
-
-  listen() {
-    for (const name of ["kind", "convention", "fill"])
-      this.find(name).addEventListener("change", (event) => this.commit({ [name]: event.target.value }));
     for (const name of ["source", "target"])
       this.find(name).addEventListener("change", (event) => this.rename(name, event.target.value));
     this.find("undo").addEventListener("click", () => this.undo());
     this.find("reset").addEventListener("click", () => this.edit(this.model.get("edits")));
     this.find("code").addEventListener("toggle", () => this.askForCode());
     this.find("snippets").addEventListener("click", (event) => this.copy(event.target));
-    this.root.addEventListener("keydown", (event) => {
-      const typing = event.target.tagName === "INPUT";
-      if (typing && event.key === "Enter") {
-        event.preventDefault(); // JupyterLab takes Enter away before the field would report its change
-        event.stopPropagation();
-        this.rename(event.target.dataset.part, event.target.value);
-      }
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !event.shiftKey) {
-        event.preventDefault();
-        event.stopPropagation();
-        this.undo();
-      }
-    });
-    this.onChange = () => this.schedule();
-    this.onMessage = (message) => this.receive(message);
-    for (const name of MINE) this.model.on(`change:${name}`, this.onChange);
-    this.model.on("msg:custom", this.onMessage);
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
   }
 
-  stop() {
-    for (const name of MINE) this.model.off(`change:${name}`, this.onChange);
-    this.model.off("msg:custom", this.onMessage);
-    cancelAnimationFrame(this.frame);
-    this.root.remove();
+  pressKey(event) {
+    const typing = event.target.tagName === "INPUT";
+    if (typing && event.key === "Enter") {
+      event.preventDefault(); // JupyterLab takes Enter away before the field would report its change
+      event.stopPropagation();
+      this.rename(event.target.dataset.part, event.target.value);
+    }
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !event.shiftKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.undo();
+    }
   }
 
   // From the learner
-
-  /** Set it here at once, for all views, and tell Python. Messages, unlike saved changes, are never held back. */
-  commit(changes) {
-    for (const [name, value] of Object.entries(changes)) this.model.set(name, value);
-    this.model.send({ set: changes });
-    this.schedule();
-  }
 
   edit(step) {
     if (!step.length) return;
@@ -151,15 +132,7 @@ class Studio {
 
   // To the learner
 
-  schedule() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      this.draw();
-    });
-  }
-
-  draw() {
-    const state = Object.fromEntries(MINE.map((name) => [name, this.model.get(name)]));
+  draw(state) {
     if (state.scores !== this.given?.scores || state.values !== this.given?.values) {
       this.given = { scores: state.scores, values: state.values };
       this.numbers = { scores: state.scores.map((row) => row.map(readNumber)), values: state.values.map((row) => row.map(readNumber)) };
@@ -174,7 +147,6 @@ class Studio {
   }
 
   drawControls(state) {
-    for (const name of ["kind", "convention", "fill"]) this.find(name).value = state[name];
     for (const name of ["source", "target"]) {
       const input = this.find(name);
       if (input !== input.getRootNode().activeElement || !input.matches(":focus")) input.value = state[name].join(" ");
@@ -213,11 +185,6 @@ class Studio {
     this.say(text);
   }
 
-  say(text) {
-    const part = this.find("warning");
-    if (part.textContent !== text) part.textContent = text;
-  }
-
   /** Frame the same query and key everywhere, and say what happens between them. */
   point(part, r, c) {
     const [q, k] = part === "values" ? [null, r] : part === "output" ? [r, null] : [r, c];
@@ -248,11 +215,10 @@ class Studio {
   }
 
   receive(message) {
-    if (message.problem) this.say(message.problem);
     if (!message.snippets) return;
     this.find("snippets").replaceChildren(...Object.entries(message.snippets).map(([name, code]) => {
       const item = document.createElement("section");
-      item.className = "ms-code";
+      item.className = "lw-code";
       item.innerHTML = `<header><span></span><button type="button" ${QUIET}>Copy</button></header><pre tabindex="0"></pre>`;
       item.querySelector("span").textContent = name;
       item.querySelector("button").setAttribute("aria-label", `Copy the code for ${name}`);
@@ -281,30 +247,4 @@ function sumNote({ sums }) {
   return odd === 1 ? "One row does not sum to 1." : `${odd} rows do not sum to 1.`;
 }
 
-const QUIET = 'data-lm-suppress-shortcuts="true"';
-const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z takes it back.";
-const choice = (part, label, options) =>
-  `<label>${label}<select data-part="${part}" ${QUIET}>${options.map((x) => `<option>${x}</option>`).join("")}</select></label>`;
-const sentence = (part) =>
-  `<label class="ms-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
-const joined = (sign, part) => `<div class="ms-join"><i aria-hidden="true">${sign}</i><div data-part="${part}"></div></div>`;
-const FRAME = `
-  <div class="ms-bar">${choice("kind", "attention", KINDS)}${sentence("source")}${sentence("target")}</div>
-  <div class="ms-bar">${choice("convention", "what the mask says", CONVENTIONS)}${choice("fill", "blocked scores become", FILLS)}
-    <button type="button" data-part="undo" ${QUIET}>Undo</button><button type="button" data-part="reset" ${QUIET}>Reset</button></div>
-  <div class="ms-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}</div>
-  <div class="ms-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
-  <p class="ms-readout" data-part="readout">${HINT}</p>
-  <p class="ms-warning" data-part="warning" role="status"></p>
-  <div class="ms-legend"><span><span class="hg-cell" style="background:#fee838"></span>may look</span>
-    <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
-    <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
-    <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span></div>
-  <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details>`;
-
-export function render({ model, el }) {
-  const studio = new Studio(model, el);
-  return () => studio.stop();
-}
-
-export default { render };
+export default asWidget(Studio);

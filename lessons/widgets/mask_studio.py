@@ -1,20 +1,14 @@
 """MaskStudio: build a mask out of rules and clicks, and see what it does to scores, weights and output."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import anywidget
-import numpy as np
-import torch
-from matplotlib.figure import Figure
 from torch import Tensor
-from traitlets import Any as AnyTrait
 from traitlets import observe, validate
 
 from lessons.masks import combine
-from lessons.widgets import pictures, rules
+from lessons.widgets import rules
+from lessons.widgets.base import LessonWidget, front_end, one_of, synced, synced_tensor, to_tensor, whole_number
+from lessons.widgets.pictures import Panel
 from lessons.widgets.snippets import write_snippets
 
 SOURCE = "the cat is asleep <pad> <pad>"
@@ -22,31 +16,13 @@ TARGET = "<bos> le chat dort <pad>"
 VALUE_DIM = 3
 HISTORY = 30  # so many steps can be undone
 ALIASES = {"-inf": rules.INFINITE, "-1e9": rules.BILLION, "additive 0, -inf": rules.ADDITIVE}
+ADVICE = (
+    "lessons.attention and F.scaled_dot_product_attention make its weights and its output 0; "
+    "nn.MultiheadAttention makes them NaN; with −1e9 it looks evenly at all that is hidden."
+)
 
 
-def front_end() -> str:
-    """The JavaScript as one module: anywidget loads one, so that the import gives way to what it imports."""
-    folder = Path(__file__).parent
-    grid, studio = ((folder / name).read_text(encoding="utf-8") for name in ("grid.js", "mask_studio.js"))
-    return grid + studio.partition('from "./grid.js";')[2]
-
-
-def to_json(matrix: Tensor, _: Any = None) -> list[list[float | str]]:
-    """Numbers in their shortest form; JSON has no infinity and no NaN, they go as text."""
-    rows = matrix.detach().cpu().double().numpy() if matrix.dtype == torch.float64 else matrix.float().numpy()
-    return [[float(str(x)) if np.isfinite(x) else str(x) for x in row] for row in rows]
-
-
-def synced(**options: Any) -> AnyTrait:
-    """A trait of both sides. The browser's messages arrive in order and need no echo."""
-    return AnyTrait().tag(sync=True, echo_update=False, **options)
-
-
-def synced_matrix() -> AnyTrait:
-    return synced(to_json=to_json, from_json=lambda rows, _: [[float(x) for x in row] for row in rows])
-
-
-class MaskStudio(anywidget.AnyWidget):
+class MaskStudio(LessonWidget):
     """Rules and clicks -> mask -> scores -> weights -> output, side by side; every click is answered at once.
 
     source, target: two sentences, each a text, a list of tokens or a number of tokens; "<pad>" is padding.
@@ -57,11 +33,10 @@ class MaskStudio(anywidget.AnyWidget):
     be set from code. `allowed`, `mask()`, `weights` and `output` are computed by torch.
     """
 
-    _esm = front_end()
-    _css = (Path(__file__).parent / "grid.css").read_text(encoding="utf-8")
+    _esm = front_end("mask_studio")
 
     source, target, kind, edits, history, convention, fill = (synced() for _ in range(7))
-    scores, values = synced_matrix(), synced_matrix()
+    scores, values = synced_tensor(), synced_tensor()
 
     def __init__(
         self,
@@ -76,7 +51,6 @@ class MaskStudio(anywidget.AnyWidget):
         target = rules.read_tokens(TARGET if target is None else target, "target")
         kind = _one_of(rules.KINDS, kind, "kind")
         num_queries, num_keys = map(len, rules.queries_and_keys(source, target, kind))
-        self._replaying = False
         self._own: dict[str, Tensor] = {}
         super().__init__(
             source=source,
@@ -91,7 +65,6 @@ class MaskStudio(anywidget.AnyWidget):
             **options,
         )
         self._own = {"scores": self.scores, "values": self.values}
-        self.on_msg(self._receive)
 
     # What the state means
 
@@ -157,19 +130,6 @@ class MaskStudio(anywidget.AnyWidget):
         """Take back all clicks. This can be undone."""
         self.edits = []
 
-    def _restore(self, **state: Any) -> None:
-        with self._replay(), self.hold_sync():
-            for name, value in state.items():
-                setattr(self, name, value)
-
-    @contextmanager
-    def _replay(self) -> Iterator[None]:
-        self._replaying = True
-        try:
-            yield
-        finally:
-            self._replaying = False
-
     @observe("edits")
     def _remember(self, change: dict) -> None:
         if not self._replaying and isinstance(change["old"], list):
@@ -216,27 +176,26 @@ class MaskStudio(anywidget.AnyWidget):
     def _check_edits(self, proposal: dict) -> list[list[int]]:
         return rules.difference(self._pairs(proposal["value"]), [])
 
+    @validate("history")
+    def _check_history(self, proposal: dict) -> list[list[list[int]]]:
+        if not isinstance(proposal["value"], list | tuple):
+            raise ValueError(f"history is {proposal['value']!r}; expected a list of steps, each a list of pairs")
+        return [self._pairs(step) for step in proposal["value"]][-HISTORY:]
+
     def _pairs(self, edits: Any) -> list[list[int]]:
         """The pairs, if they are pairs of numbers and lie inside the mask."""
         limits = (len(self.query_tokens), len(self.key_tokens))
-        try:
-            pairs = [(q, k) for q, k in edits]
-        except (TypeError, ValueError):
-            raise ValueError(f"edits is {edits!r}; expected a list of pairs [query, key]") from None
-        for pair in pairs:
+        if not isinstance(edits, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in edits):
+            raise ValueError(f"edits is {edits!r}; expected a list of pairs [query, key]")
+        for pair in edits:
             for name, value, limit in zip("qk", pair, limits):
-                if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < limit:
-                    raise ValueError(f"{name} is {value!r}; expected a whole number from 0 to {limit - 1}")
-        return [list(pair) for pair in pairs]
+                whole_number(value, name, 0, limit - 1)
+        return [list(pair) for pair in edits]
 
     @validate("scores", "values")
     def _check_matrix(self, proposal: dict) -> Tensor:
         name, value = proposal["trait"].name, proposal["value"]
-        try:
-            matrix = torch.as_tensor(value)
-            matrix = (matrix if matrix.is_floating_point() else matrix.float()).detach()
-        except (TypeError, ValueError, RuntimeError):
-            raise ValueError(f"{name} is {value!r}; expected a matrix of numbers") from None
+        matrix = to_tensor(value, name)
         keys = len(self.key_tokens)
         rows, columns = (len(self.query_tokens), keys) if name == "scores" else (keys, None)
         wanted = f"({rows}, {columns}), queries × keys" if columns else f"({rows}, d_v), keys × features"
@@ -244,35 +203,26 @@ class MaskStudio(anywidget.AnyWidget):
             raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected {wanted}")
         return matrix
 
-    # The browser
+    # What is shown
 
-    def _receive(self, _: Any, content: dict, buffers: Any) -> None:
-        """What the browser sends by `model.send`: unlike its own updates, these stay in order with the next cell."""
-        if "set" in content:
-            before = {name: getattr(self, name) for name in content["set"]}
-            try:
-                with self._replay():
-                    self.set_state(content["set"])
-            except ValueError as error:
-                self._restore(**before)
-                self.send({"problem": str(error)})
-                self.send_state([*before])
-        if content.get("ask") == "snippets":
-            self.send({"snippets": self.snippets()})
+    def answer(self, question: str) -> dict[str, dict[str, str]]:
+        return {one_of(["snippets"], question, "question"): self.snippets()}
 
-    # Pictures
+    def panels(self) -> list[Panel]:
+        """Mask, scores as filled, weights and output."""
+        queries, keys, blocked = self.query_tokens, self.key_tokens, ~self.allowed
+        features = [str(i) for i in range(self.values.size(-1))]
+        return [
+            Panel("mask", f"mask ({self.convention})", queries, keys, self.mask(), blocked),
+            Panel("scores", f"scores as filled ({self.fill})", queries, keys, self.filled, blocked),
+            Panel("weights", "weights", queries, keys, self.weights, blocked, main=True),
+            Panel("values", "output", queries, features, self.output, column_axis="feature"),
+        ]
 
-    def panels(self) -> list[pictures.Panel]:
-        """Mask, scores as filled, weights and output, as they are drawn where no script runs."""
-        return pictures.panels(self)
-
-    def figure(self) -> Figure:
-        """Mask, scores, weights and output as a figure of matplotlib."""
-        return pictures.figure(self.panels())
-
-    def to_html(self) -> str:
-        """A page of its own that needs no script: tables with the same marks, and each cell in words."""
-        return pictures.page(str(self), self.panels(), pictures.warning(self))
+    def note(self) -> str:
+        """In words: which queries may look at nothing, and what becomes of them; empty if there are none."""
+        names = [f"{row} “{self.query_tokens[row]}”" for row in self.empty_rows]
+        return f"May look at nothing: query {', '.join(names)}. {ADVICE}" if names else ""
 
     def __repr__(self) -> str:
         allowed = self.allowed
@@ -283,14 +233,6 @@ class MaskStudio(anywidget.AnyWidget):
             f"{int(allowed.sum())} of {allowed.numel()} pairs may look, {clicks}, fill {self.fill}{empty}"
         )
 
-    def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
-        data, metadata = super()._repr_mimebundle_(**options)
-        page = pictures.compact(str(self), self.panels(), pictures.warning(self))
-        return {**data, "text/plain": repr(self), "text/html": page}, metadata
-
 
 def _one_of(choices: tuple[str, ...], value: Any, name: str) -> str:
-    value = ALIASES.get(value, value) if isinstance(value, str) else value
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
-    return value
+    return one_of(choices, ALIASES.get(value, value) if isinstance(value, str) else value, name)

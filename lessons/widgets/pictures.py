@@ -1,8 +1,7 @@
-"""MaskStudio where no script runs: tables with the same marks, and a figure."""
+"""A widget where no script runs: tables with the same marks, and a figure."""
 
 import html
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import matplotlib
 import torch
@@ -13,98 +12,82 @@ from torch import Tensor
 from lessons import plots
 from lessons.plots.heatmaps import SIGNED, WEIGHTS
 
-if TYPE_CHECKING:
-    from lessons.widgets.mask_studio import MaskStudio
-
-SMALL, MEDIUM = 8, 16  # so many rows and columns: all panels with numbers; the weights alone; a coarse picture
+LIMIT = 20_000  # bytes that a stored picture may take
 HATCH = "repeating-linear-gradient(45deg,#c8c8c8 0 4px,#dcdcdc 4px 6px)"
 PAGE_STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
 table { border-collapse: collapse; margin: 0 0 2em; font-variant-numeric: tabular-nums }
 caption { text-align: left; font-weight: 600; padding: .3em 0 }
 th, td { padding: 4px 7px; text-align: center; border: 1px solid #fff; font-weight: normal }"""
-ADVICE = (
-    "lessons.attention and F.scaled_dot_product_attention make its weights and its output 0; "
-    "nn.MultiheadAttention makes them NaN; with −1e9 it looks evenly at all that is hidden."
-)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix to draw. tone: "mask", "scores", "weights" or "output"; it decides about colours and marks."""
+    """One matrix to draw. tone: "mask", "scores", "weights" or "values"; it decides about colours and marks.
+
+    Where there is room for one panel only, it is the main one.
+    """
 
     tone: str
     title: str
     rows: list[str]
     columns: list[str]
     values: Tensor  # (R, C)
-    blocked: Tensor  # (R, C) bool, True = may not look
+    blocked: Tensor | None = None  # (R, C) bool, True = may not look
+    row_axis: str = "query"
+    column_axis: str = "key"
+    main: bool = False
 
-
-def panels(studio: "MaskStudio") -> list[Panel]:
-    """What there is to draw, from the mask to the output."""
-    queries, keys, blocked = studio.query_tokens, studio.key_tokens, ~studio.allowed
-    features = [f"feature {i}" for i in range(studio.values.size(-1))]
-    nothing = torch.zeros(studio.output.shape, dtype=torch.bool)
-    return [
-        Panel("mask", f"mask ({studio.convention})", queries, keys, studio.mask(), blocked),
-        Panel("scores", f"scores as filled ({studio.fill})", queries, keys, studio.filled, blocked),
-        Panel("weights", "weights", queries, keys, studio.weights, blocked),
-        Panel("output", "output", queries, features, studio.output, nothing),
-    ]
-
-
-def warning(studio: "MaskStudio") -> str:
-    """In words: which queries may look at nothing, and what becomes of them; empty if there are none."""
-    names = [f"{row} “{studio.query_tokens[row]}”" for row in studio.empty_rows]
-    return f"May look at nothing: query {', '.join(names)}. {ADVICE}" if names else ""
+    @property
+    def hidden(self) -> Tensor:
+        return torch.zeros(self.values.shape, dtype=torch.bool) if self.blocked is None else self.blocked
 
 
 def figure(drawn: list[Panel]) -> Figure:
     """The panels side by side, by lessons.plots."""
-    shapes = [panel.values.shape for panel in drawn]
-    width = sum(1.6 + 0.62 * columns for _, columns in shapes)
-    picture = Figure(figsize=(width, 1.4 + 0.46 * shapes[0][0]), layout="constrained")
-    axes = picture.subplots(1, len(drawn), width_ratios=[1.6 + 0.62 * columns for _, columns in shapes])
+    widths = [1.6 + 0.62 * panel.values.size(1) for panel in drawn]
+    height = 1.4 + 0.46 * max(panel.values.size(0) for panel in drawn)
+    picture = Figure(figsize=(sum(widths), height), layout="constrained")
+    axes = picture.subplots(1, len(drawn), width_ratios=widths, squeeze=False)[0]
     for ax, panel in zip(axes, drawn):
         options = {"ax": ax, "rows": panel.rows, "columns": panel.columns, "title": panel.title}
         if panel.tone == "mask":
-            plots.plot_mask(~panel.blocked, **options)
+            plots.plot_mask(~panel.hidden, **options)
         elif panel.tone == "scores":
             plots.plot_scores(panel.values, **options)
         elif panel.tone == "weights":
-            plots.plot_weights(panel.values, blocked=panel.blocked & (panel.values == 0), **options)
+            plots.plot_weights(panel.values, blocked=panel.hidden & (panel.values == 0), **options)
         else:
-            plots.plot_matrix(panel.values, row_axis="queries", **options)
+            plots.plot_matrix(panel.values, row_axis=panel.row_axis, column_axis=panel.column_axis, **options)
     return picture
 
 
-def page(title: str, drawn: list[Panel], note: str) -> str:
+def page(name: str, title: str, drawn: list[Panel], note: str) -> str:
     """A self-contained HTML page."""
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
-        f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>MaskStudio</h1>\n<p>{html.escape(title)}</p>\n"
+        f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
         f"<p>{html.escape(note)}</p>\n{tables}\n<p>× may not look</p>\n</body>\n</html>\n"
     )
 
 
 def compact(title: str, drawn: list[Panel], note: str) -> str:
-    """At most 20 KB, to be stored with a notebook: the larger the mask, the less is shown of it."""
-    weights = next(panel for panel in drawn if panel.tone == "weights")
-    size = max(weights.values.shape)
-    if size <= SMALL:
-        body = "".join(_table(panel) for panel in drawn)
-    else:
-        body = _table(weights) if size <= MEDIUM else _coarse(weights)
-    return f"<div><p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}{body}</div>"
+    """At most LIMIT bytes, to be stored with a notebook: the larger the matrices, the less is shown of them."""
+    main = next((panel for panel in drawn if panel.main), drawn[0])
+    head = f"<p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}"
+    smallest = _coarse(main) if main.tone == "weights" else ""
+    for body in ("".join(map(_table, drawn)), _table(main), smallest):
+        picture = f"<div>{head}{body}</div>"
+        if len(picture.encode()) <= LIMIT:
+            return picture
+    return f"<div>{head[: LIMIT // 8]}</div>"
 
 
 def _table(panel: Panel, *, words: bool = False) -> str:
-    column_axis = "feature" if panel.tone == "output" else "key"
     sums = panel.tone == "weights"
     heads = "".join(f'<th scope="col">{_short(name)}</th>' for name in panel.columns)
     heads += '<th scope="col">sum</th>' if sums else ""
-    lines = [f"<tr><td>query ↓ {column_axis} →</td>{heads}</tr>"]
+    lines = [f"<tr><td>{panel.row_axis} ↓ {panel.column_axis} →</td>{heads}</tr>"]
     bound = _bound(panel)
     for row, name in enumerate(panel.rows):
         cells = "".join(_cell(panel, row, column, bound, words) for column in range(len(panel.columns)))
@@ -114,7 +97,7 @@ def _table(panel: Panel, *, words: bool = False) -> str:
 
 
 def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str:
-    value, blocked = panel.values[row, column].item(), bool(panel.blocked[row, column])
+    value, blocked = panel.values[row, column].item(), bool(panel.hidden[row, column])
     crossed = blocked and (panel.tone == "mask" or (panel.tone == "weights" and value == 0))
     text = cell_text(panel.tone, value, crossed)
     ground, ink = _colours(panel.tone, float(value), crossed, bound)
@@ -123,7 +106,8 @@ def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str
         return f'<td style="{style}">{text}</td>'
     if crossed:
         style = f"background:{HATCH};color:{ink}"
-    label = f"query {row} “{panel.rows[row]}”, {panel.columns[column]}: {'blocked, ' if blocked else ''}{text}"
+    place = f"{panel.row_axis} {row} “{panel.rows[row]}”, {panel.column_axis} {column} “{panel.columns[column]}”"
+    label = f"{place}: {'blocked, ' if blocked else ''}{text}"
     return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
 
 
@@ -190,7 +174,7 @@ def _short(name: str, limit: int = 12) -> str:
 def _coarse(panel: Panel) -> str:
     """A character for each pair: × blocked, otherwise the weight in tenths, 9 for all above."""
     lines = []
-    for values, blocked in zip(panel.values.tolist(), panel.blocked.tolist()):
+    for values, blocked in zip(panel.values.tolist(), panel.hidden.tolist()):
         cells = ("×" if hidden and not x else _tenth(x) for x, hidden in zip(values, blocked))
         lines.append("".join(cells))
     legend = "Weights: a row for each query, a character for each key; × blocked, else the weight in tenths."

@@ -1,5 +1,6 @@
 """The widgets' JavaScript in a bare page, without Jupyter: a model that only keeps what it is told."""
 
+import re
 from pathlib import Path
 
 WIDGETS = Path(__file__).resolve().parents[2] / "lessons" / "widgets"
@@ -10,7 +11,6 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widg
 <div id="here"></div></main>
 <script type="module">
 import * as grid from "./grid.js";
-import { render } from "./mask_studio.js";
 class Model {
   constructor(state) { this.state = state; this.handlers = {}; this.sent = []; }
   get(name) { return this.state[name]; }
@@ -21,15 +21,16 @@ class Model {
   tell(message) { for (const f of this.handlers["msg:custom"] ?? []) f(message); }
 }
 window.grid = grid;
-window.show = (state) => {
+window.show = async (name, state) => {
   window.stop?.();
   window.model = new Model(state);
-  window.stop = render({ model: window.model, el: document.getElementById("here") });
+  const widget = (await import(`./${name}.js`)).default;
+  window.stop = widget.render({ model: window.model, el: document.getElementById("here") });
 };
 window.frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 window.ready = true;
 </script></body></html>"""
-TRAITS = ["source", "target", "kind", "edits", "history", "convention", "fill", "scores", "values"]
+OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
 
 
 def serve(route):
@@ -50,10 +51,36 @@ def open_page(browser, **options):
     return page
 
 
-def show(page, studio):
-    """Draw the state of a MaskStudio, as its view would."""
-    page.evaluate("state => show(state)", {name: studio.get_state(name)[name] for name in TRAITS})
+def module(widget):
+    """The name of a widget's JavaScript, and of its Python module."""
+    return type(widget).__module__.rpartition(".")[2]
+
+
+def state(widget):
+    """What the browser has of a widget."""
+    return {name: value for name, value in widget.get_state().items() if not OF_IPYWIDGETS.fullmatch(name)}
+
+
+def show(page, widget):
+    """Draw the state of a widget, as its view would."""
+    page.evaluate("([name, state]) => show(name, state)", [module(widget), state(widget)])
 
 
 def cell(page, part, row, column):
     return page.locator(f'[data-part="{part}"] [data-at="{row},{column}"]')
+
+
+def deliver(page, widget):
+    """Give Python what the browser has sent, and the browser what Python says to it."""
+    answers = []
+    before = state(widget)
+    widget.send = lambda message, buffers=None: answers.append(message)
+    for message in page.evaluate("model.sent.splice(0)"):
+        widget._receive(widget, message, [])
+    after = state(widget)
+    changed = {name: value for name, value in after.items() if value != before[name]}
+    page.evaluate(
+        "([changed, answers]) => { for (const [name, value] of Object.entries(changed)) model.set(name, value);"
+        "for (const answer of answers) model.tell(answer); }",
+        [changed, answers],
+    )

@@ -250,7 +250,7 @@ def test_the_same_query_and_key_are_framed_in_all_panels(shown):
 
 def test_two_views_of_one_model_show_the_same(shown):
     shown.evaluate("""async () => {
-        const { render } = await import("./mask_studio.js");
+        const { render } = (await import("./mask_studio.js")).default;
         const second = document.createElement("div");
         second.id = "second";
         document.body.append(second);
@@ -275,7 +275,7 @@ def test_waits_for_scores_of_a_new_size(shown):
 def test_a_view_that_is_closed_lets_go(shown):
     shown.evaluate("stop()")
     assert shown.evaluate("Object.values(model.handlers).flat().length") == 0
-    assert shown.locator(".ms").count() == 0
+    assert shown.locator(".lw").count() == 0
     shown.evaluate("window.stop = null")
 
 

@@ -30,7 +30,7 @@ def notebook(server):
 
 
 def views(lab):
-    return lab.notebook.locator(".ms")
+    return lab.notebook.locator(".lw")
 
 
 def cell(view, part, row, column):
@@ -102,8 +102,8 @@ def test_python_reaches_every_view(lab, notebook):
     expect(cell(second, "weights", 0, 3)).to_have_attribute("data-value", "0")
     expect(second.locator('[data-part="allowed"] [role="columnheader"]')).to_have_count(5)
     second.locator("summary").click()
-    expect(second.locator(".ms-code")).to_have_count(4)
-    expect(second.locator(".ms-code pre").first).to_contain_text("from lessons import masks")
+    expect(second.locator(".lw-code")).to_have_count(4)
+    expect(second.locator(".lw-code pre").first).to_contain_text("from lessons import masks")
     assert lab.page_errors == []
 
 

@@ -1,0 +1,112 @@
+import { Grid, escapeText } from "./grid.js";
+
+// What every widget has: controls that are bound to traits, a place for grids, a readout, and a way to tell Python.
+
+/** JupyterLab leaves the keys of an element that carries this alone. */
+export const QUIET = 'data-lm-suppress-shortcuts="true"';
+
+// Controls. Each is bound to the trait of its name: it shows it, and a change of the learner's sets it.
+
+export const choice = (name, label, options) =>
+  `<label>${label}<select data-part="${name}" data-trait ${QUIET}>${options.map((x) => `<option>${escapeText(x)}</option>`).join("")}</select></label>`;
+export const slider = (name, label, low, high, step) =>
+  `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" data-trait min="${low}" max="${high}" step="${step}" ${QUIET}>` +
+  `<output data-part="${name}-shown"></output></span></label>`;
+export const checkbox = (name, label) =>
+  `<label class="lw-check"><input type="checkbox" data-part="${name}" data-trait ${QUIET}>${label}</label>`;
+export const button = (name, label) => `<button type="button" data-part="${name}" ${QUIET}>${label}</button>`;
+/** A place for a grid, with the sign that joins it to what is on its left. */
+export const joined = (sign, name) => `<div class="lw-join"><i aria-hidden="true">${sign}</i><div data-part="${name}"></div></div>`;
+
+const readControl = (control) =>
+  control.type === "checkbox" ? control.checked : control.type === "range" ? Number(control.value) : control.value;
+
+/**
+ * One view of a model. A subclass names its traits in `static TRAITS`, its HTML in `static FRAME`, and has draw();
+ * it may have make(), called once before the first draw(), and receive(message).
+ */
+export class View {
+  constructor(model, el) {
+    this.model = model;
+    this.root = document.createElement("div");
+    this.root.className = "lw";
+    this.root.innerHTML = this.constructor.FRAME;
+    this.find = (name) => this.root.querySelector(`[data-part="${name}"]`);
+    this.controls = [...this.root.querySelectorAll("[data-trait]")];
+    for (const control of this.controls)
+      control.addEventListener(control.type === "range" ? "input" : "change", () =>
+        this.commit({ [control.dataset.part]: readControl(control) }));
+    this.onChange = () => this.schedule();
+    this.onMessage = (message) => {
+      if (message.problem) this.say(message.problem);
+      this.receive?.(message);
+    };
+    for (const name of this.constructor.TRAITS) model.on(`change:${name}`, this.onChange);
+    model.on("msg:custom", this.onMessage);
+    this.make?.();
+    el.append(this.root);
+    this.redraw();
+  }
+
+  stop() {
+    for (const name of this.constructor.TRAITS) this.model.off(`change:${name}`, this.onChange);
+    this.model.off("msg:custom", this.onMessage);
+    cancelAnimationFrame(this.frame);
+    this.root.remove();
+  }
+
+  /** A grid in the part of this name; options as in Grid. */
+  grid(name, options) {
+    const grid = new Grid({ onPoint: (r, c) => this.point?.(name, r, c), ...options });
+    this.find(name).append(grid.el);
+    return grid;
+  }
+
+  /** Set it here at once, for all views, and tell Python. Messages, unlike saved changes, are never held back. */
+  commit(changes) {
+    for (const [name, value] of Object.entries(changes)) this.model.set(name, value);
+    this.model.send({ set: changes });
+    this.schedule();
+  }
+
+  schedule() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.redraw();
+    });
+  }
+
+  redraw() {
+    for (const control of this.controls) this.showControl(control, this.model.get(control.dataset.part));
+    this.draw(this.state());
+  }
+
+  state() {
+    return Object.fromEntries(this.constructor.TRAITS.map((name) => [name, this.model.get(name)]));
+  }
+
+  showControl(control, value) {
+    if (control.type === "checkbox") control.checked = value;
+    else if (control.value !== String(value)) control.value = value;
+    const shown = this.find(`${control.dataset.part}-shown`);
+    if (shown) shown.textContent = String(value).replace("-", "−");
+  }
+
+  /** The one line that is read aloud: warnings and errors. */
+  say(text) {
+    this.write("warning", text);
+  }
+
+  write(name, text) {
+    const part = this.find(name);
+    if (part.textContent !== text) part.textContent = text;
+  }
+}
+
+/** What anywidget wants of a module. */
+export const asWidget = (Class) => ({
+  render({ model, el }) {
+    const view = new Class(model, el);
+    return () => view.stop();
+  },
+});

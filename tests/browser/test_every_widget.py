@@ -1,0 +1,109 @@
+"""What every widget owes in a browser: names for a screen reader, keys, contrast, and no exception at all."""
+
+import random
+
+import bare
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.samples import SAMPLES
+
+STEPS = 1000
+KEYS = [
+    "ArrowUp",
+    "ArrowDown",
+    "ArrowLeft",
+    "ArrowRight",
+    "Home",
+    "End",
+    "Space",
+    "Enter",
+    "Control+z",
+    "Tab",
+    "Escape",
+]
+KEYS += ["PageUp", "PageDown", "Shift+Tab", "Control+Home", "Control+End", "a", "7"]
+TOUCHABLE = ".lw [data-at], .lw button, .lw input, .lw select, .lw summary, .lw [tabindex]"
+DARK = """:root { --jp-layout-color0: #111111; --jp-layout-color1: #212121; --jp-layout-color2: #424242;
+  --jp-ui-font-color0: rgba(255, 255, 255, 1); --jp-border-color0: #757575; --jp-border-color2: #424242;
+  --jp-brand-color1: #2196f3; } body { background: #111111; color: #fff; }"""
+
+every_widget = pytest.mark.parametrize("make", SAMPLES.values(), ids=SAMPLES)
+
+
+@pytest.fixture
+def page(browser):
+    page = bare.open_page(browser)
+    yield page
+    assert page.complaints == []
+    page.close()
+
+
+@every_widget
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(page, make, theme):
+    if theme == "dark":
+        page.add_style_tag(content=DARK)
+    bare.show(page, make())
+    for details in page.locator("details").all():
+        details.evaluate("element => (element.open = true)")
+    page.evaluate("frame()")
+    found = Axe().run(page).response["violations"]
+    assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+
+
+@every_widget
+def test_each_grid_is_one_tab_stop_and_each_cell_says_what_it_is(page, make):
+    bare.show(page, make())
+    for grid in page.locator('[role="grid"]').all():
+        if grid.locator('[role="gridcell"]').count():
+            assert grid.locator('[tabindex="0"]').count() == 1
+            assert grid.get_attribute("aria-label")
+    assert page.locator('[role="gridcell"]:not([aria-label])').count() == 0
+
+
+@every_widget
+def test_jupyterlab_takes_no_key_away(page, make):
+    bare.show(page, make())
+    controls = page.locator(".lw select, .lw input, .lw button, .lw summary, .lw [tabindex='0']").all()
+    assert controls
+    for control in controls:
+        assert control.get_attribute("data-lm-suppress-shortcuts") == "true", control.evaluate("e => e.outerHTML")
+
+
+@every_widget
+def test_a_view_that_is_closed_lets_go(page, make):
+    bare.show(page, make())
+    page.evaluate("stop()")
+    assert page.evaluate("Object.values(model.handlers).flat().length") == 0
+    assert page.locator(".lw").count() == 0
+    page.evaluate("window.stop = null")
+
+
+@every_widget
+def test_a_thousand_random_steps(page, make):
+    """Whatever is done here raises nothing, neither in the browser nor in Python, which then has the same state."""
+    widget = make()
+    bare.show(page, widget)
+    chance = random.Random(0)
+    for step in range(STEPS):
+        act = chance.random()
+        if act < 0.5:
+            page.keyboard.press(chance.choice(KEYS))
+        elif act < 0.9:
+            page.evaluate(
+                "([touchable, share]) => { const all = [...document.querySelectorAll(touchable)];"
+                "const one = all[Math.floor(share * all.length)]; one?.focus(); one?.click(); }",
+                [TOUCHABLE, chance.random()],
+            )
+        else:
+            page.mouse.move(chance.randrange(1300), chance.randrange(1100))
+            page.mouse.down()
+            page.mouse.move(chance.randrange(1300), chance.randrange(1100))
+            page.mouse.up()
+        if step % 10 == 0:
+            bare.deliver(page, widget)
+    bare.deliver(page, widget)
+    page.evaluate("frame()")
+    ours, theirs = bare.state(widget), page.evaluate("model.state")
+    assert {name: theirs[name] for name in ours} == ours
