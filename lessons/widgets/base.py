@@ -43,7 +43,9 @@ def _shorten(array: np.ndarray) -> Any:
 
 
 def from_json(numbers: Any, _: Any = None) -> Any:
-    return [from_json(part) for part in numbers] if isinstance(numbers, list) else float(numbers)
+    if isinstance(numbers, list):
+        return [from_json(part) for part in numbers]
+    return float(numbers) if numbers in ("inf", "-inf", "nan") else numbers
 
 
 def synced(**options: Any) -> AnyTrait:
