@@ -31,6 +31,8 @@ def style() -> str:
 
 def to_json(numbers: Tensor, _: Any = None) -> Any:
     """Numbers in their shortest form, nested as the axes are; JSON has no infinity and no NaN, they go as text."""
+    if not isinstance(numbers, Tensor):
+        return numbers  # what the browser sent, before it is validated
     array = numbers.detach().cpu()
     array = array.numpy() if array.dtype == torch.float64 else array.float().numpy()
     return _shorten(array)
