@@ -1,5 +1,6 @@
 """Widgets for the notebooks: state in Python, computed by the floors below, drawn in the browser."""
 
+from lessons.widgets.dot_product_stepper import DotProductStepper
 from lessons.widgets.mask_studio import MaskStudio
 
-__all__ = ["MaskStudio"]
+__all__ = ["DotProductStepper", "MaskStudio"]

@@ -19,9 +19,9 @@ FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import [^;]*? from "\./\w+\.js";\n', flags=re.MULTILINE)
 
 
-def front_end(name: str) -> str:
+def front_end(*names: str) -> str:
     """The JavaScript of a widget as one module: anywidget loads one, so that imports give way to what they import."""
-    sources = ((FOLDER / f"{part}.js").read_text(encoding="utf-8") for part in ("grid", "parts", name))
+    sources = ((FOLDER / f"{part}.js").read_text(encoding="utf-8") for part in ("grid", "parts", *names))
     return "\n".join(IMPORT.sub("", source) for source in sources)
 
 
@@ -87,7 +87,8 @@ class LessonWidget(anywidget.AnyWidget):
 
     A subclass has traits, made by `synced` and `synced_tensor`; `_esm = front_end("its_file")`; `panels()`, what
     there is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a
-    warning in words, and `answer(question)`, what the browser gets for `model.send({ask: question})`.
+    warning in words, `lines()`, an ordered list, and `answer(question)`, what the browser gets for
+    `model.send({ask: question})`.
     """
 
     _css = style()
@@ -105,6 +106,10 @@ class LessonWidget(anywidget.AnyWidget):
         """A warning in words, or nothing."""
         return ""
 
+    def lines(self) -> list[str]:
+        """An ordered list of what the panels do not say, or nothing."""
+        return []
+
     def answer(self, question: Any) -> dict[str, Any]:
         """What the browser is told when it asks."""
         raise ValueError(f"question is {question!r}; expected none: {type(self).__name__} answers no questions")
@@ -115,11 +120,11 @@ class LessonWidget(anywidget.AnyWidget):
 
     def to_html(self) -> str:
         """A page of its own that needs no script: tables with the same marks, and each cell in words."""
-        return pictures.page(type(self).__name__, repr(self), self.panels(), self.note())
+        return pictures.page(type(self).__name__, repr(self), self.panels(), self.note(), self.lines())
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
         data, metadata = super()._repr_mimebundle_(**options)
-        picture = pictures.compact(repr(self), self.panels(), self.note())
+        picture = pictures.compact(repr(self), self.panels(), self.note(), self.lines())
         return {**data, "text/plain": repr(self), "text/html": picture}, metadata
 
     # The browser

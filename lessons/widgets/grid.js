@@ -108,6 +108,11 @@ export const TONES = {
     const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
     return { ...look, leak: blocked && !look.kind, say: `${blocked ? "blocked, " : ""}score ${look.text}` };
   },
+  powers: (x, blocked, { bound }) => {
+    if (blocked && x === 0) return { ...CROSSED, text: "0", say: "blocked, e to the power −∞ is 0" };
+    const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
+    return { ...look, say: `e to the power: ${look.text}` };
+  },
   values: (x, blocked, { bound }) => {
     const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
     return { ...look, say: look.text };
@@ -149,13 +154,15 @@ export class Grid {
     this.listen();
   }
 
-  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone. */
-  show({ rows, columns, values, blocked, sums, note = "", ...options }) {
+  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone; a new title or tone. */
+  show({ rows, columns, values, blocked, sums, note = "", title = this.title, tone = this.tone, ...options }) {
+    if (title !== this.title) this.entitle(title);
     const labels = JSON.stringify([rows, columns]);
     const whole = labels !== this.labels;
     if (whole) this.build(rows, columns, labels);
-    const bound = this.tone === "scores" || this.tone === "values" ? boundOf(values) : 1;
-    const settings = { ...options, bound, size: this.width };
+    this.tone = tone;
+    const bound = ["scores", "powers", "values"].includes(tone) ? boundOf(values) : 1;
+    const settings = { ...options, tone, bound, size: this.width };
     const stamp = JSON.stringify(settings);
     const all = whole || stamp !== this.stamp;
     for (let r = 0; r < rows.length; r++) {
@@ -165,13 +172,19 @@ export class Grid {
         if (!all && Object.is(value, this.values[r][c]) && hidden === this.hidden[r][c]) continue;
         this.values[r][c] = value;
         this.hidden[r][c] = hidden;
-        this.paint(r, c, value, TONES[this.tone](value, hidden, settings));
+        this.paint(r, c, value, TONES[tone](value, hidden, settings));
       }
     }
     if (this.sums) this.showSums(sums, whole);
     this.stamp = stamp;
     const element = this.el.querySelector(".hg-note");
     if (element.textContent !== note) element.textContent = note;
+  }
+
+  entitle(title) {
+    this.title = title;
+    this.el.querySelector("h4").textContent = title;
+    this.grid.setAttribute("aria-label", title);
   }
 
   build(rows, columns, labels) {
@@ -226,9 +239,16 @@ export class Grid {
     cell.className = `hg-cell${look.kind ? ` hg-${look.kind}` : ""}${look.leak ? " hg-leak" : ""}`;
     cell.style.backgroundColor = look.kind ? "" : look.ground;
     cell.style.color = look.kind ? "" : inkOn(look.ground);
+    cell.style.fontSize = look.mark ? "" : this.fit(look.text);
     const label = `${this.where(r, c)}: ${look.say}`;
     cell.setAttribute("aria-label", label);
     cell.title = label;
+  }
+
+  /** A smaller type where a number is too long for its cell. */
+  fit(text) {
+    const size = (this.width - 4) / (0.62 * text.length);
+    return this.width >= 34 && size < 12 ? `${size.toFixed(1)}px` : "";
   }
 
   showSums(sums, whole) {

@@ -1,6 +1,7 @@
 """A widget where no script runs: tables with the same marks, and a figure."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib
@@ -61,26 +62,30 @@ def figure(drawn: list[Panel]) -> Figure:
     return picture
 
 
-def page(name: str, title: str, drawn: list[Panel], note: str) -> str:
+def page(name: str, title: str, drawn: list[Panel], note: str, lines: Sequence[str] = ()) -> str:
     """A self-contained HTML page."""
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
-        f"<p>{html.escape(note)}</p>\n{tables}\n<p>× may not look</p>\n</body>\n</html>\n"
+        f"<p>{html.escape(note)}</p>\n{_list(lines)}\n{tables}\n<p>× may not look</p>\n</body>\n</html>\n"
     )
 
 
-def compact(title: str, drawn: list[Panel], note: str) -> str:
+def compact(title: str, drawn: list[Panel], note: str, lines: Sequence[str] = ()) -> str:
     """At most LIMIT bytes, to be stored with a notebook: the larger the matrices, the less is shown of them."""
     main = next((panel for panel in drawn if panel.main), drawn[0])
-    head = f"<p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}"
+    head = f"<p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}{_list(lines)}"
     smallest = _coarse(main) if main.tone == "weights" else ""
     for body in ("".join(map(_table, drawn)), _table(main), smallest):
         picture = f"<div>{head}{body}</div>"
         if len(picture.encode()) <= LIMIT:
             return picture
     return f"<div>{head[: LIMIT // 8]}</div>"
+
+
+def _list(lines: Sequence[str]) -> str:
+    return f"<ol>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ol>" if lines else ""
 
 
 def _table(panel: Panel, *, words: bool = False) -> str:
