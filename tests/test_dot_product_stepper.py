@@ -8,7 +8,8 @@ import torch
 
 from lessons.attention import attend
 from lessons.plots.describe import describe
-from lessons.widgets import DotProductStepper, steps
+from lessons.widgets import DotProductStepper
+from lessons.widgets import dot_product_steps as steps
 
 Q, K, D, D_V = 3, 5, 2, 4
 CAUSAL = torch.tensor([[False] * 5, [True, True, False, False, False], [True] * 5])

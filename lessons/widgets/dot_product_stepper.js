@@ -1,6 +1,6 @@
 import { cellSize, escapeText, isOne, readNumber } from "./grid.js";
 import { QUIET, View, asWidget, button, checkbox } from "./parts.js";
-import { FORMULAS, TITLES, computeTable, quote, rowPowers, short, writeSteps } from "./steps.js";
+import { FORMULAS, TITLES, computeTable, quote, rowPowers, short, writeSteps } from "./dot_product_steps.js";
 
 // DotProductStepper: a table in which one cell is chosen, what is computed with, and the steps one by one.
 

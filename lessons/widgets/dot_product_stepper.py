@@ -9,7 +9,7 @@ from torch import Tensor
 from traitlets import validate
 
 from lessons.attention import masked_softmax
-from lessons.widgets import steps
+from lessons.widgets import dot_product_steps as steps
 from lessons.widgets.base import (
     LessonWidget,
     from_json,
@@ -44,7 +44,7 @@ class DotProductStepper(LessonWidget):
     and `output` are computed by torch, in double precision. `steps()` says what the steps say.
     """
 
-    _esm = front_end("steps", "dot_product_stepper")
+    _esm = front_end("dot_product_steps", "dot_product_stepper")
 
     row, column, step, scaled, query_tokens, key_tokens = (synced() for _ in range(6))
     q, k, v = synced_tensor(), synced_tensor(), synced_tensor()

@@ -8,7 +8,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from lessons.widgets import DotProductStepper, steps
+from lessons.widgets import DotProductStepper
+from lessons.widgets import dot_product_steps as steps
 
 CASES = 200
 LAST = len(steps.TITLES) - 1
@@ -46,7 +47,8 @@ def tensor(rows):
 
 def random_stepper(index):
     chance = random.Random(index)
-    queries, keys, size, values = (1, 1, 1, 1) if not index else [chance.randint(1, 12) for _ in range(4)]
+    most = 1 if not index else 6 if index % 8 else 12
+    queries, keys, size, values = (chance.randint(1, most) for _ in range(4))
     generator = torch.Generator().manual_seed(index)
     double = {"generator": generator, "dtype": torch.float64}
     q, k, v = (torch.randn(*shape, **double) for shape in [(queries, size), (keys, size), (keys, values)])
@@ -95,7 +97,7 @@ def test_numbers_are_written_as_in_python(page):
     given = [chance.uniform(-10, 10) * 10 ** chance.randint(-8, 8) for _ in range(2000)]
     given += [n / 16 for n in range(-64, 64)] + [n / 10 * (m / 10) for n in range(30) for m in range(30)]
     written = page.evaluate(
-        "async given => { const { short } = await import('./steps.js'); return given.map(short); }", given
+        "async given => { const { short } = await import('./dot_product_steps.js'); return given.map(short); }", given
     )
     assert written == [steps.short(x) for x in given]
 
@@ -116,8 +118,8 @@ def test_a_click_chooses_a_cell(shown):
     expect(bare.cell(shown, "table", 2, 1)).to_have_attribute("aria-selected", "true")
     assert shown.locator("[aria-selected]").count() == 1
     expect(shown.locator(".ds-present")).to_contain_text("Multiply the query of “sat” and the key of “cat”")
-    bare.cell(shown, "table", 2, 1).click()
     bare.cell(shown, "bench", 1, 1).click()
+    bare.cell(shown, "table", 2, 1).click()
     assert len(sent(shown)) == 1
 
 
@@ -132,6 +134,22 @@ def test_arrow_keys_choose_a_cell(shown):
     expect(bare.cell(shown, "table", 3, 3)).to_have_attribute("aria-selected", "true")
 
 
+def test_the_chosen_row_and_column_are_framed(shown):
+    places = """part => [...document.querySelectorAll(`[data-part='${part}'] .hg-band`)].map(
+        band => band.hidden ? null : band.className.includes("across") ? band.style.top : band.style.left)"""
+    top, left = shown.evaluate(places, "table")
+    assert top and left
+    bare.cell(shown, "table", 2, 3).click()
+    bare.cell(shown, "table", 2, 1).hover()
+    shown.evaluate("frame()")
+    now = shown.evaluate(places, "table")
+    assert now[0] != top and now[1] == left
+    shown.evaluate(STEP_BY_STEP, 4)
+    assert [place is None for place in shown.evaluate(places, "bench")] == [True, False]  # the key's column
+    shown.evaluate(STEP_BY_STEP, LAST)
+    assert [place is None for place in shown.evaluate(places, "bench")] == [False, True]  # the output
+
+
 def test_pointing_alone_chooses_nothing(shown):
     bare.cell(shown, "table", 2, 2).hover()
     shown.evaluate("frame()")
@@ -140,9 +158,12 @@ def test_pointing_alone_chooses_nothing(shown):
 
 
 def test_python_chooses_a_cell(shown):
-    shown.evaluate("() => { model.set('row', 0); model.set('column', 2); return frame(); }")
-    expect(bare.cell(shown, "table", 0, 2)).to_have_attribute("aria-selected", "true")
-    expect(bare.cell(shown, "table", 0, 2)).to_have_attribute("tabindex", "0")
+    for name, place in {"row": (0, 3), "column": (0, 2)}.items():
+        shown.evaluate(
+            "([name, index]) => { model.set(name, index); return frame(); }", [name, place[name == "column"]]
+        )
+        expect(bare.cell(shown, "table", *place)).to_have_attribute("aria-selected", "true")
+        expect(bare.cell(shown, "table", *place)).to_have_attribute("tabindex", "0")
 
 
 def test_buttons_step_and_stop_at_the_ends(shown):

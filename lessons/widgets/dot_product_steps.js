@@ -1,6 +1,6 @@
 import { fillScores, fillWeights, mix } from "./grid.js";
 
-// What DotProductStepper computes, and what its steps say: word for word as in lessons/widgets/steps.py.
+// What DotProductStepper computes, and what its steps say: word for word as in lessons/widgets/dot_product_steps.py.
 
 export const TITLES = ["dot product", "scale", "mask", "e to the power", "weight", "contribution", "output"];
 export const FORMULAS = ["q · k, feature by feature", "score / √d", "may look, or −∞", "e^score", "e^score / the row's sum",
