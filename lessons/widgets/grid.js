@@ -315,7 +315,7 @@ export class Grid {
     event.preventDefault(); // no text is selected
     this.focus(...place);
     if (!this.onPaint || place[1] >= this.columns.length) return;
-    event.target.releasePointerCapture?.(event.pointerId);
+    if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
     const [r, c] = place;
     this.stroke = { to: this.values[r][c] ? 0 : 1, last: place, cells: new Set() };
     this.strokeTo(r, c);
