@@ -2,7 +2,9 @@
 
 import os
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 from playwright.sync_api import sync_playwright
 
 from tests.browser.lab import Lab, find_browser, make_course, open_browser
@@ -44,3 +46,20 @@ def lab(request, browser, server, tmp_path):
         print(f"Screenshot: {tmp_path / 'failure.png'}")
     page.close()
     server.stop_kernels()
+
+
+@pytest.fixture
+def notebook(server):
+    """Write a notebook of code cells into the course and return its name."""
+
+    def write(*cells, run=False):
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+        for i, cell in enumerate(book.cells):
+            cell.id = f"cell-{i}"
+        book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+        if run:
+            NotebookClient(book, store_widget_state=False).execute()
+        (server.folder / "notebooks" / "widget.ipynb").write_text(nbformat.writes(book), encoding="utf-8")
+        return "widget.ipynb"
+
+    return write

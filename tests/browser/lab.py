@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -142,6 +143,22 @@ class Lab:
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         self.page.wait_for_function(ALL_HAVE_RUN, timeout=120 * SECONDS)
+        self.wait_for_idle()
+
+    def run_cell(self, index):
+        """Run one cell, and return what it prints."""
+        code = self.notebook.locator(".jp-CodeCell").nth(index)
+        code.locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        self.wait_for_idle()
+        self.page.wait_for_timeout(300)
+        return code.locator(".jp-OutputArea-output pre").all_inner_texts()
+
+    def restart(self):
+        """Restart the kernel, by the menu."""
+        self.page.get_by_role("menuitem", name="Kernel", exact=True).click()
+        self.page.get_by_role("menuitem", name=re.compile("^Restart Kernel…")).first.click()
+        self.page.get_by_role("button", name="Confirm Kernel Restart").click()
         self.wait_for_idle()
 
     def errors(self):

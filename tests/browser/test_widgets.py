@@ -1,32 +1,11 @@
 """MaskStudio in a real JupyterLab: mouse and keys reach Python, Python reaches every view."""
 
 import json
-import re
 
-import nbformat
-import pytest
-from nbclient import NotebookClient
 from playwright.sync_api import expect
 
 SHOW = "from lessons.widgets import MaskStudio\nstudio = MaskStudio()\nstudio"
 READ = "print(studio.edits, studio.allowed[1, 3].item(), studio.convention, studio.kind, studio.history)"
-
-
-@pytest.fixture
-def notebook(server):
-    """Write a notebook of code cells into the course and return its name."""
-
-    def write(*cells, run=False):
-        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
-        for i, cell in enumerate(book.cells):
-            cell.id = f"cell-{i}"
-        book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-        if run:
-            NotebookClient(book, store_widget_state=False).execute()
-        (server.folder / "notebooks" / "widget.ipynb").write_text(nbformat.writes(book), encoding="utf-8")
-        return "widget.ipynb"
-
-    return write
 
 
 def views(lab):
@@ -35,16 +14,6 @@ def views(lab):
 
 def cell(view, part, row, column):
     return view.locator(f'[data-part="{part}"] [data-at="{row},{column}"]')
-
-
-def run_cell(lab, index):
-    """Run one cell, and return what it prints."""
-    code = lab.notebook.locator(".jp-CodeCell").nth(index)
-    code.locator(".cm-content").click()
-    lab.page.keyboard.press("Control+Enter")
-    lab.wait_for_idle()
-    lab.page.wait_for_timeout(300)
-    return code.locator(".jp-OutputArea-output pre").all_inner_texts()
 
 
 def start(lab, name):
@@ -60,12 +29,12 @@ def test_clicks_and_keys_reach_python_before_the_next_cell(lab, notebook):
     view = views(lab).first
     cell(view, "allowed", 1, 3).click()
     expect(cell(view, "allowed", 1, 3)).to_have_attribute("data-value", "1")
-    assert run_cell(lab, 1) == ["[[1, 3]] True True = may look decoder self-attention [[[1, 3]]]\n"]
+    assert lab.run_cell(1) == ["[[1, 3]] True True = may look decoder self-attention [[[1, 3]]]\n"]
 
     cell(view, "allowed", 1, 3).focus()
     for key in ["ArrowDown", "Space", "ArrowLeft", "ArrowLeft", "Enter"]:
         lab.page.keyboard.press(key)
-    assert run_cell(lab, 1) == [
+    assert lab.run_cell(1) == [
         "[[1, 3], [2, 1], [2, 3]] True True = may look decoder self-attention [[[1, 3]], [[2, 3]], [[2, 1]]]\n"
     ]
     assert lab.notebook.locator(".jp-Cell").count() == 2  # no key has changed the notebook
@@ -74,7 +43,7 @@ def test_clicks_and_keys_reach_python_before_the_next_cell(lab, notebook):
     lab.page.keyboard.press("Control+z")
     view.locator('[data-part="convention"]').select_option("True = blocked")
     expect(cell(view, "allowed", 1, 3)).to_have_text("False")
-    assert run_cell(lab, 1) == ["[[1, 3], [2, 3]] True True = blocked decoder self-attention [[[1, 3]], [[2, 3]]]\n"]
+    assert lab.run_cell(1) == ["[[1, 3], [2, 3]] True True = blocked decoder self-attention [[[1, 3]], [[2, 3]]]\n"]
     assert lab.page_errors == []
 
 
@@ -84,7 +53,7 @@ def test_many_fast_clicks_and_a_cell_right_behind_them(lab, notebook):
     cell(view, "allowed", 0, 0).focus()
     for key in ["Space", "ArrowRight"] * 5:
         lab.page.keyboard.press(key)
-    assert run_cell(lab, 1) == ["[[0, 0], [0, 1], [0, 2], [0, 3], [0, 4]]\n"]
+    assert lab.run_cell(1) == ["[[0, 0], [0, 1], [0, 2], [0, 3], [0, 4]]\n"]
 
 
 def test_python_reaches_every_view(lab, notebook):
@@ -110,16 +79,13 @@ def test_python_reaches_every_view(lab, notebook):
 def test_after_a_restart_the_notebook_runs_again(lab, notebook):
     start(lab, notebook(SHOW, READ))
     cell(views(lab).first, "allowed", 1, 3).click()
-    lab.page.get_by_role("menuitem", name="Kernel", exact=True).click()
-    lab.page.get_by_role("menuitem", name=re.compile("^Restart Kernel…")).first.click()
-    lab.page.get_by_role("button", name="Confirm Kernel Restart").click()
-    lab.wait_for_idle()
+    lab.restart()
     lab.run_all()
     assert lab.errors() == []
     view = views(lab).first
     expect(cell(view, "allowed", 1, 3)).to_have_attribute("data-value", "0")
     cell(view, "allowed", 1, 3).click()
-    assert run_cell(lab, 1)[0].startswith("[[1, 3]] True")
+    assert lab.run_cell(1)[0].startswith("[[1, 3]] True")
 
 
 def test_a_notebook_that_was_not_run_here_shows_the_picture(lab, notebook):

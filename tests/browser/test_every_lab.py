@@ -1,0 +1,85 @@
+"""Every widget in a real JupyterLab: shown, worked by mouse and by keyboard, read back in the next cell."""
+
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.samples import SAMPLES
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done in a view, by selectors, and what Python prints after it.
+
+    shown: an element that stands in every view, and the attributes that it has after all is done.
+    """
+
+    click: str
+    clicked: str
+    focus: str
+    keys: tuple[str, ...]
+    typed: str
+    read: str
+    shown: tuple[str, str, str]
+
+
+def cell(part, row, column):
+    return f'[data-part="{part}"] [data-at="{row},{column}"]'
+
+
+WORK = {
+    "MaskStudio": Work(
+        click=cell("allowed", 1, 3),
+        clicked="[[1, 3]]",
+        focus=cell("allowed", 1, 3),
+        keys=("ArrowDown", "Space", "ArrowLeft", "Enter"),
+        typed="[[1, 3], [2, 2], [2, 3]]",
+        read="widget.edits",
+        shown=(cell("allowed", 2, 2), "data-value", "0"),
+    ),
+    "DotProductStepper": Work(
+        click='[data-part="next"]',
+        clicked="1 1 3",
+        focus=cell("table", 1, 3),
+        keys=("ArrowUp", "PageDown", "PageDown"),
+        typed="3 0 3",
+        read="widget.step, widget.row, widget.column",
+        shown=('[data-step="3"]', "aria-current", "step"),
+    ),
+}
+
+
+def test_every_widget_is_here():
+    assert set(WORK) == set(SAMPLES)
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_mouse_and_keys_reach_python_and_every_view(lab, notebook, name):
+    work = WORK[name]
+    show = f"from lessons.widgets import {name}\n\nwidget = {name}()\nwidget"
+    lab.open(notebook(show, "widget", f"print({work.read})"))
+    lab.run_all()
+    assert lab.errors() == []
+    views = lab.notebook.locator(".lw")
+    expect(views).to_have_count(2)
+
+    views.first.locator(work.click).click()
+    assert lab.run_cell(2) == [f"{work.clicked}\n"]
+
+    views.first.locator(work.focus).focus()
+    for key in work.keys:
+        lab.page.keyboard.press(key)
+    assert lab.run_cell(2) == [f"{work.typed}\n"]
+    assert lab.notebook.locator(".jp-Cell").count() == 3  # no key has changed the notebook
+
+    selector, attribute, value = work.shown
+    for view in (views.first, views.last):
+        expect(view.locator(selector)).to_have_attribute(attribute, value)
+
+    lab.restart()
+    lab.run_all()
+    expect(views).to_have_count(2)
+    views.first.locator(work.click).click()
+    assert lab.run_cell(2) == [f"{work.clicked}\n"]
+    assert lab.errors() == [] and lab.page_errors == []
