@@ -1,5 +1,5 @@
-"""One of each widget, as the tests that hold them all make them."""
+"""One of each widget, as the tests that hold them all make them: without arguments, each is already a lesson."""
 
-from lessons.widgets import DotProductStepper, MaskStudio
+from lessons import widgets
 
-SAMPLES = {"MaskStudio": MaskStudio, "DotProductStepper": DotProductStepper}
+SAMPLES = {name: getattr(widgets, name) for name in widgets.__all__}

@@ -1,6 +1,7 @@
 """Widgets for the notebooks: state in Python, computed by the floors below, drawn in the browser."""
 
 from lessons.widgets.dot_product_stepper import DotProductStepper
+from lessons.widgets.head_splitter import HeadSplitter
 from lessons.widgets.mask_studio import MaskStudio
 
-__all__ = ["DotProductStepper", "MaskStudio"]
+__all__ = ["DotProductStepper", "HeadSplitter", "MaskStudio"]

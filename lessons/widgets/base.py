@@ -20,13 +20,17 @@ IMPORT = re.compile(r'^import [^;]*? from "\./\w+\.js";\n', flags=re.MULTILINE)
 
 
 def front_end(*names: str) -> str:
-    """The JavaScript of a widget as one module: anywidget loads one, so that imports give way to what they import."""
+    """The JavaScript of a widget as one module: anywidget loads one, so that imports give way to what they import.
+
+    names: the files of the widget, each after those that it imports; grid.js and parts.js come before them.
+    """
     sources = ((FOLDER / f"{part}.js").read_text(encoding="utf-8") for part in ("grid", "parts", *names))
     return "\n".join(IMPORT.sub("", source) for source in sources)
 
 
-def style() -> str:
-    return (FOLDER / "grid.css").read_text(encoding="utf-8")
+def style(*names: str) -> str:
+    """The style sheets that all widgets share, and those of these names."""
+    return "\n".join((FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in ("grid", *names))
 
 
 def to_json(numbers: Tensor, _: Any = None) -> Any:

@@ -14,6 +14,7 @@ from lessons.widgets.base import (
     LessonWidget,
     from_json,
     front_end,
+    style,
     synced,
     synced_tensor,
     to_json,
@@ -45,6 +46,7 @@ class DotProductStepper(LessonWidget):
     """
 
     _esm = front_end("dot_product_steps", "dot_product_stepper")
+    _css = style("dot_product_stepper")
 
     row, column, step, scaled, query_tokens, key_tokens = (synced() for _ in range(6))
     q, k, v = synced_tensor(), synced_tensor(), synced_tensor()

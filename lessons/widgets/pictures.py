@@ -3,10 +3,12 @@
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 import torch
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -14,6 +16,7 @@ from lessons import plots
 from lessons.plots.heatmaps import SIGNED, WEIGHTS
 
 LIMIT = 20_000  # bytes that a stored picture may take
+GROUPS = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"]  # for up to 8 heads
 HATCH = "repeating-linear-gradient(45deg,#c8c8c8 0 4px,#dcdcdc 4px 6px)"
 PAGE_STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
 table { border-collapse: collapse; margin: 0 0 2em; font-variant-numeric: tabular-nums }
@@ -23,8 +26,9 @@ th, td { padding: 4px 7px; text-align: center; border: 1px solid #fff; font-weig
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix to draw. tone: "mask", "scores", "weights" or "values"; it decides about colours and marks.
+    """One matrix to draw. tone: "mask", "scores", "weights", "values" or "homes"; it decides about colours and marks.
 
+    "homes" colours and marks each cell by the head that its number belongs to, and "blocked" is out of place.
     Where there is room for one panel only, it is the main one.
     """
 
@@ -37,6 +41,7 @@ class Panel:
     row_axis: str = "query"
     column_axis: str = "key"
     main: bool = False
+    groups: Tensor | None = None  # (R, C) of heads, from 0 to 7
 
     @property
     def hidden(self) -> Tensor:
@@ -57,18 +62,35 @@ def figure(drawn: list[Panel]) -> Figure:
             plots.plot_scores(panel.values, **options)
         elif panel.tone == "weights":
             plots.plot_weights(panel.values, blocked=panel.hidden & (panel.values == 0), **options)
+        elif panel.tone == "homes":
+            _plot_homes(panel, **options)
         else:
             plots.plot_matrix(panel.values, row_axis=panel.row_axis, column_axis=panel.column_axis, **options)
     return picture
 
 
+def _plot_homes(panel: Panel, ax: Axes, **options: Any) -> None:
+    colours = ListedColormap(GROUPS, name="heads")
+    limits = (-0.5, len(GROUPS) - 0.5)
+    axes = {"row_axis": panel.row_axis, "column_axis": panel.column_axis}
+    plots.plot_matrix(panel.groups, ax=ax, cmap=colours, limits=limits, decimals=None, **axes, **options)
+    for row, column in panel.values.new_ones(panel.values.shape).nonzero().tolist():
+        ax.text(column + 0.5, row + 0.5, _home_text(panel, row, column), ha="center", va="center", fontsize=8)
+
+
+def _home_text(panel: Panel, row: int, column: int) -> str:
+    mark = "× " if panel.hidden[row, column] else ""
+    return f"{mark}{format_whole(panel.values[row, column].item())} h{int(panel.groups[row, column])}"
+
+
 def page(name: str, title: str, drawn: list[Panel], note: str, lines: Sequence[str] = ()) -> str:
     """A self-contained HTML page."""
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
+    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look"
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
-        f"<p>{html.escape(note)}</p>\n{_list(lines)}\n{tables}\n<p>× may not look</p>\n</body>\n</html>\n"
+        f"<p>{html.escape(note)}</p>\n{_list(lines)}\n{tables}\n<p>{legend}</p>\n</body>\n</html>\n"
     )
 
 
@@ -102,6 +124,8 @@ def _table(panel: Panel, *, words: bool = False) -> str:
 
 
 def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str:
+    if panel.tone == "homes":
+        return _home_cell(panel, row, column, words)
     value, blocked = panel.values[row, column].item(), bool(panel.hidden[row, column])
     crossed = blocked and (panel.tone == "mask" or (panel.tone == "weights" and value == 0))
     text = cell_text(panel.tone, value, crossed)
@@ -113,6 +137,17 @@ def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str
         style = f"background:{HATCH};color:{ink}"
     place = f"{panel.row_axis} {row} “{panel.rows[row]}”, {panel.column_axis} {column} “{panel.columns[column]}”"
     label = f"{place}: {'blocked, ' if blocked else ''}{text}"
+    return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
+
+
+def _home_cell(panel: Panel, row: int, column: int, words: bool) -> str:
+    text, head = _home_text(panel, row, column), int(panel.groups[row, column])
+    style = f"background:{GROUPS[head]};color:#000"
+    if not words:
+        return f'<td style="{style}">{text}</td>'
+    number = format_whole(panel.values[row, column].item())
+    odd = ", out of place" if panel.hidden[row, column] else ""
+    label = f"{panel.rows[row]}, {panel.column_axis} {column}: {number} of head {head}{odd}"
     return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
 
 
@@ -135,6 +170,11 @@ def format_number(value: float, decimals: int = 2) -> str:
         return f"{mantissa}e{int(exponent)}".replace("-", "−")
     text = f"{value:.{decimals}f}"
     return text.replace("-", "−") if float(text) else text.removeprefix("-")
+
+
+def format_whole(value: float) -> str:
+    """Whole numbers of up to five digits as they are, others as `format_number` has them."""
+    return format_number(value, 2) if value % 1 or not abs(value) < 1e5 else f"{value + 0:.0f}".replace("-", "−")
 
 
 def row_sum(total: float) -> str:

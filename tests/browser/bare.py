@@ -7,7 +7,7 @@ WIDGETS = Path(__file__).resolve().parents[2] / "lessons" / "widgets"
 ADDRESS = "http://widgets.test"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widgets</title>
-<link rel="stylesheet" href="grid.css"></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
+<style id="style"></style></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
 <div id="here"></div></main>
 <script type="module">
 import * as grid from "./grid.js";
@@ -63,6 +63,7 @@ def state(widget):
 
 def show(page, widget):
     """Draw the state of a widget, as its view would."""
+    page.evaluate("css => { document.getElementById('style').textContent = css; }", widget._css)
     page.evaluate("([name, state]) => show(name, state)", [module(widget), state(widget)])
 
 

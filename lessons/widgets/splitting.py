@@ -1,0 +1,97 @@
+"""What HeadSplitter computes, without a widget: each number's way into the heads and back, right and wrong."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+EXCHANGE, JOIN = 2, 5  # the steps whose place a wrong way takes
+CODE = {
+    "x": "x",
+    "cut": "cut = x.view(B, T, H, d)",
+    "exchange": "heads = cut.transpose(1, 2)",
+    "attend": "computed = heads.contiguous()",
+    "exchange back": "back = computed.transpose(1, 2)",
+    "join": "joined = back.reshape(B, T, D)",
+}
+STRAIGHT, DEALT, NOT_BACK, NO_COPY = (
+    "view in one step",
+    "cut as (d, H)",
+    "join without exchanging back",
+    "join by view",
+)
+WRONG_CODE = {
+    STRAIGHT: "heads = x.view(B, H, T, d)",
+    DEALT: "heads = x.view(B, T, d, H).permute(0, 3, 1, 2)",
+    NOT_BACK: "joined = computed.reshape(B, T, D)",
+    NO_COPY: "joined = computed.transpose(1, 2).view(B, T, D)",
+}
+INSTEAD_OF = {STRAIGHT: EXCHANGE, DEALT: EXCHANGE, NOT_BACK: JOIN, NO_COPY: JOIN}
+
+
+class Step(NamedTuple):
+    """One step on the way: `code` makes `tensor` of what came before, and of B, T, H, d and D."""
+
+    name: str
+    code: str
+    tensor: Tensor
+
+
+class Home(NamedTuple):
+    """Where a number belongs."""
+
+    batch: Tensor
+    token: Tensor
+    head: Tensor
+    feature: Tensor
+
+
+def telling_numbers(batch: int, length: int, width: int) -> Tensor:
+    """(B, T, D): the last digit, or the last two where D > 10, is the column; before it the token, then the batch."""
+    base = 10 if width <= 10 else 100
+    tokens = base * torch.arange(length)[:, None] + torch.arange(width)  # (T, D)
+    return (10 * base * torch.arange(batch)[:, None, None] + tokens).float()
+
+
+def follow(x: Tensor, num_heads: int) -> list[Step]:
+    """The right way of x (B, T, H·d) into the heads and back; `contiguous` stands for attention."""
+    B, T, D = x.shape
+    H, d = num_heads, D // num_heads
+    cut = x.view(B, T, H, d)
+    heads = cut.transpose(1, 2)  # (B, H, T, d)
+    computed = heads.contiguous()
+    back = computed.transpose(1, 2)  # (B, T, H, d)
+    joined = back.reshape(B, T, D)
+    tensors = (x, cut, heads, computed, back, joined)
+    return [Step(name, code, tensor) for (name, code), tensor in zip(CODE.items(), tensors)]
+
+
+def go_wrong(name: str, x: Tensor, num_heads: int) -> Tensor | RuntimeError:
+    """What a wrong way makes of x (B, T, H·d), in the shape of the right one; or the error that torch raises."""
+    B, T, D = x.shape
+    H, d = num_heads, D // num_heads
+    if name == STRAIGHT:
+        return x.view(B, H, T, d)
+    if name == DEALT:
+        return x.view(B, T, d, H).permute(0, 3, 1, 2)
+    computed = x.view(B, T, H, d).transpose(1, 2).contiguous()
+    if name == NOT_BACK:
+        return computed.reshape(B, T, D)
+    try:
+        return computed.transpose(1, 2).view(B, T, D)
+    except RuntimeError as error:
+        return error
+
+
+def find_homes(places: Tensor, length: int, num_heads: int, head_dim: int) -> Home:
+    """The homes of the numbers that lay at these places in the memory of x."""
+    width = num_heads * head_dim
+    column = places % width
+    return Home(places // (length * width), places // width % length, column // head_dim, column % head_dim)
+
+
+def compare(name: str, shape: torch.Size, num_heads: int) -> tuple[Tensor, Tensor] | None:
+    """The places in the memory of x (B, T, D) that the right and the wrong way read; None where torch raises."""
+    places = torch.arange(shape.numel()).view(shape)
+    found = go_wrong(name, places, num_heads)
+    return None if isinstance(found, RuntimeError) else (follow(places, num_heads)[INSTEAD_OF[name]].tensor, found)
