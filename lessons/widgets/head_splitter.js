@@ -1,7 +1,7 @@
 import { escapeText, formatNumber } from "./grid.js";
 import { QUIET, View, asWidget, button, choice, slider } from "./parts.js";
 import { countOf, indexOf, isContiguous, laidOut, placeOf, readAll } from "./strided.js";
-import { ERROR, LETTERS, MOST, SIZES, STEPS, WRONG, followHeads, homeOf, numbersOf } from "./splitting.js";
+import { ERROR, LETTERS, MOST, SIZES, WAY, WRONG, followHeads, homeOf, numbersOf } from "./splitting.js";
 import { Blocks, HEADS } from "./blocks.js";
 
 // HeadSplitter: a tensor on its way into the heads and back, the wrong way beside it, and the memory below.
@@ -19,7 +19,7 @@ const FRAME = `
   <div class="lw-bar">${slider("batch", "batch B", 1, SIZES.batch, 1)}${slider("length", "length T", 1, SIZES.length, 1)}
     ${slider("num_heads", "num_heads H", 1, SIZES.num_heads, 1)}${slider("head_dim", "head_dim d", 1, SIZES.head_dim, 1)}
     ${choice("labels", "in the cells", LABELS)}${choice("compare", "wrong way to compare with", Object.keys(WRONG))}</div>
-  <div class="hs-steps">${button("back", "◀ Back")}<ol>${STEPS.map((step, i) =>
+  <div class="hs-steps">${button("back", "◀ Back")}<ol>${WAY.map((step, i) =>
     `<li><button type="button" data-step="${i}" ${QUIET}><span>${i + 1} ${step.name}</span><code>${escapeText(step.code.split(" = ")[1] ?? "(B, T, D)")}</code></button></li>`).join("")}</ol>
     ${button("next", "Next ▶")}</div>
   <div class="lw-stage hs-stage" data-part="stage"><div data-part="before"></div><i data-part="sign" aria-hidden="true">→</i><div data-part="after"></div>
@@ -75,7 +75,7 @@ class Splitter extends View {
 
   go(by) {
     const step = this.model.get("step") + by;
-    if (step >= 0 && step < STEPS.length) this.commit({ step });
+    if (step >= 0 && step < WAY.length) this.commit({ step });
   }
 
   pressKey(event) {
@@ -114,16 +114,16 @@ class Splitter extends View {
     this.drawn = { state, way, wrong, numbers, width, tensors: {} };
     const { step } = state;
     this.find("back").disabled = step === 0;
-    this.find("next").disabled = step === STEPS.length - 1;
+    this.find("next").disabled = step === WAY.length - 1;
     for (const chip of this.root.querySelectorAll("[data-step]"))
       chip.setAttribute("aria-current", Number(chip.dataset.step) === step ? "step" : "false");
     this.find("stage").classList.toggle("hs-tall", isLarge(state));
     this.find("before").hidden = this.find("sign").hidden = step === 0;
-    if (step > 0) this.drawTensor("before", way[step - 1], STEPS[step - 1], { title: `before: ${STEPS[step - 1].name}` });
+    if (step > 0) this.drawTensor("before", way[step - 1], WAY[step - 1], { title: `before: ${WAY[step - 1].name}` });
     else this.pictures.before.clear();
     const moved = step > 0 && way[step].storage !== way[step - 1].storage;
     const memory = step === 0 ? "" : moved ? " The numbers are copied in memory." : " No number moves in memory.";
-    this.drawTensor("after", way[step], STEPS[step], { title: `step ${step + 1}: ${STEPS[step].name}`, note: STEPS[step].about + memory });
+    this.drawTensor("after", way[step], WAY[step], { title: `step ${step + 1}: ${WAY[step].name}`, note: WAY[step].about + memory });
     this.drawWrong();
     this.drawMemories();
     this.drawLegend(state);
@@ -173,7 +173,7 @@ class Splitter extends View {
     beside.hidden = state.step === step;
     beside.textContent = `Show step ${step + 1} beside it`;
     this.pictures.wrong.facts.classList.toggle("hs-error", !wrong);
-    if (wrong) this.drawTensor("wrong", wrong, { ...STEPS[step], code }, { title, note: this.tallyText(wrong) });
+    if (wrong) this.drawTensor("wrong", wrong, { ...WAY[step], code }, { title, note: this.tallyText(wrong) });
     else {
       const { length: T, head_dim: d } = state;
       this.pictures.wrong.clear();
@@ -187,7 +187,7 @@ class Splitter extends View {
     const { state } = this.drawn;
     const odd = readAll(wrong).map((id, i) => (this.expected(i) === id ? "" : this.oddText(i, id))).filter(Boolean);
     const count = countOf(wrong.shape);
-    if (!odd.length) return `× 0 of ${count} numbers are out of place: with these sizes, this way happens to be right.`;
+    if (!odd.length) return `0 of ${count} numbers are out of place: with these sizes, this way happens to be right.`;
     const among = (words) => odd.filter((text) => text.includes(words)).length;
     const kinds = ["in the wrong head", "at the wrong token"].filter(among).map((words) => `${among(words)} ${words}`);
     return `× ${odd.length} of ${count} numbers are out of place${kinds.length ? `: ${kinds.join(", ")}` : ""}. The shape is that of step ${WRONG[state.compare].step + 1}, and no error is raised.`;
@@ -206,7 +206,7 @@ class Splitter extends View {
         picture.clear();
         continue;
       }
-      const readers = STEPS.filter((_, s) => way[s].storage === storage).map((step) => step.variable);
+      const readers = WAY.filter((_, s) => way[s].storage === storage).map((step) => step.variable);
       const now = way[state.step].storage === storage ? ` ← read by step ${state.step + 1}, with strides ${tuple(way[state.step].strides)}` : "";
       const title = `memory of ${readers.join(", ")}`;
       this.drawTensor(picture.name, laidOut(storage, [storage.length]), { variable: title }, { title: title + now });

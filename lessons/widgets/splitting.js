@@ -10,7 +10,7 @@ const TELLING = ["batch", "token", "column"];
 const CUT = ["batch", "token", "head", "feature"];
 const SPLIT = ["batch", "head", "token", "feature"];
 export const LETTERS = { batch: "B", token: "T", head: "H", feature: "d", column: "D" };
-export const STEPS = [
+export const WAY = [
   { name: "x", variable: "x", code: "x", axes: TELLING,
     about: "One row for each token; the colours and letters show which head each number will belong to." },
   { name: "cut", variable: "cut", code: "cut = x.view(B, T, H, d)", axes: CUT,

@@ -72,6 +72,17 @@ def test_jupyterlab_takes_no_key_away(page, make):
 
 
 @every_widget
+def test_its_files_make_one_module(page, make):
+    """JupyterLab gets them in one piece: no name may be taken twice."""
+    made = page.evaluate(
+        "code => import(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })))"
+        ".then(module => typeof module.default.render, String)",
+        str(make()._esm),
+    )
+    assert made == "function"
+
+
+@every_widget
 def test_a_view_that_is_closed_lets_go(page, make):
     bare.show(page, make())
     page.evaluate("stop()")

@@ -106,7 +106,7 @@ def test_a_view_is_possible_where_torch_says_so(page):
 
 
 def test_words_and_numbers_of_python_and_javascript_agree(page):
-    steps = page.evaluate("splitting.STEPS.map(step => [step.name, step.code])")
+    steps = page.evaluate("splitting.WAY.map(step => [step.name, step.code])")
     assert dict(steps) == splitting.CODE and len(steps) == len(splitting.CODE)
     wrong = page.evaluate("Object.entries(splitting.WRONG).map(([name, { step, code }]) => [name, step, code])")
     assert wrong == [[name, splitting.INSTEAD_OF[name], code] for name, code in splitting.WRONG_CODE.items()]
