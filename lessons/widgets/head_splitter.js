@@ -139,7 +139,7 @@ class Splitter extends View {
       const first = state.batch > 1 ? `b${home.batch} ` : "";
       const [text, mark] = state.labels === "homes"
         ? [`${first}t${home.token}`, `h${home.head} f${home.feature}`] : [spell(numbers[id]), `h${home.head}`];
-      const odd = axes && name === "wrong" && this.expected(i) !== id;
+      const odd = name === "wrong" && this.expected(i) !== id;
       const where = axes ? indexOf(tensor, i).map((x, axis) => `${axes[axis]} ${x}`).join(", ") : `place ${i}`;
       const says = `${where}: ${spell(numbers[id])}, home ${this.homeText(id)}${odd ? `, ${this.oddText(i, id)}` : ""}`;
       return { text, mark, ground: HEADS[home.head], label: says, odd };
