@@ -2,6 +2,7 @@
 
     floor 0   vocabulary   words <-> ids, special ids, padding a batch
               masks        causal(), padding(), and the converters between conventions
+              positions    sinusoids, learned vectors, rotary angles
               attention    attend(), MultiHeadAttention
               probes       influence(), leaks(): what depends on what, found out by trying
               plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model

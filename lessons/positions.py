@@ -1,0 +1,164 @@
+"""Where a token stands: sinusoids and learned vectors are added to its embedding, rotary positions turn q and k.
+
+Attention Is All You Need (arXiv 1706.03762), section 3.5; RoFormer (arXiv 2104.09864), section 3.4.2.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+MAX_LEN = 512
+
+
+def sinusoids(
+    num_positions: int,
+    d_model: int,
+    *,
+    base: float = 10000.0,
+    offset: int = 0,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """One row for each position: sines and cosines in turn, whose waves grow longer from left to right.
+
+    Feature 2i of position t is sin(t / base^(2i / D)), feature 2i + 1 the cosine of the same angle; where D is odd,
+    the last sine has no cosine. `offset` is the position of the first row.
+
+    Returns (T, D), T = num_positions.
+
+    Attention Is All You Need, section 3.5.
+    """
+    _check_positive("d_model", d_model)
+    angles = _angles(num_positions, d_model, base, offset)  # (T, ceil(D / 2))
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D), or (T, D + 1) where D is odd
+    return table[:, :d_model].to(device=device, dtype=dtype or torch.get_default_dtype())
+
+
+def rotary_angles(
+    num_positions: int,
+    head_dim: int,
+    *,
+    base: float = 10000.0,
+    offset: int = 0,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """By how much, in radians, each pair of features is turned at each position: t / base^(2i / d) for pair i.
+
+    `offset` is the position of the first row. Returns (T, d / 2), T = num_positions, d = head_dim.
+
+    RoFormer, section 3.4.2; the angles are those of the sinusoids.
+    """
+    _check_positive("head_dim", head_dim)
+    if head_dim % 2:
+        raise ValueError(f"head_dim is {head_dim}; expected an even number, for features are turned in pairs")
+    angles = _angles(num_positions, head_dim, base, offset)
+    return angles.to(device=device, dtype=dtype or torch.get_default_dtype())
+
+
+def rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Turn each pair of neighbouring features, (0, 1), (2, 3), …, in its plane by its angle.
+
+    x (..., T, d), angles (T, d / 2). Returns (..., T, d), every pair as long as before.
+
+    The product of a turned query and a turned key depends on how far apart they stand, not on where.
+
+    RoFormer, section 3.4.2, equation (34).
+    """
+    if x.dim() < 2 or x.size(-1) % 2:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., T, an even number of features)")
+    expected = (x.size(-2), x.size(-1) // 2)
+    if angles.shape != expected:
+        raise ValueError(f"angles has shape {tuple(angles.shape)}; expected (T, d / 2) = {expected}")
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)  # (T, d / 2)
+    first, second = x[..., 0::2], x[..., 1::2]  # (..., T, d / 2)
+    turned = first * cos - second * sin, first * sin + second * cos
+    return torch.stack(turned, dim=-1).flatten(-2)  # (..., T, d)
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds to each token the sinusoids of its position: (B, T, D) -> (B, T, D). Nothing is learned.
+
+    Attention Is All You Need, section 3.5.
+    """
+
+    def __init__(self, d_model: int, *, max_len: int = MAX_LEN, base: float = 10000.0):
+        super().__init__()
+        _check_positive("max_len", max_len)
+        self.register_buffer("table", sinusoids(max_len, d_model, base=base), persistent=False)
+
+    def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
+        """x (B, T, D), whose first token stands at position `offset`. Returns (B, T, D)."""
+        return x + _rows(self.table, x, offset)
+
+
+class LearnedPositions(nn.Module):
+    """Adds to each token a vector that is learned for its position: (B, T, D) -> (B, T, D).
+
+    Attention Is All You Need, section 3.5, and row (E) of its table 3.
+    """
+
+    def __init__(self, d_model: int, *, max_len: int = MAX_LEN):
+        super().__init__()
+        _check_positive("d_model", d_model)
+        _check_positive("max_len", max_len)
+        self.table = nn.Parameter(torch.empty(max_len, d_model))
+        nn.init.normal_(self.table, std=math.sqrt(0.5))  # as large as the sinusoids
+
+    def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
+        """x (B, T, D), whose first token stands at position `offset`. Returns (B, T, D)."""
+        return x + _rows(self.table, x, offset)
+
+
+class RotaryPositions(nn.Module):
+    """Turns the queries and keys of each head by the angles of their positions: (B, H, T, d) -> (B, H, T, d).
+
+    Nothing is learned, and no length is too long.
+
+    RoFormer, section 3.4.2.
+    """
+
+    def __init__(self, head_dim: int, *, base: float = 10000.0):
+        super().__init__()
+        rotary_angles(0, head_dim, base=base)  # refuses what does not fit
+        self.head_dim = head_dim
+        self.base = base
+
+    def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
+        """x (..., T, d), whose first token stands at position `offset`. Returns (..., T, d)."""
+        if x.dim() < 2 or x.size(-1) != self.head_dim:
+            raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., T, {self.head_dim})")
+        precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell angle 2049 from 2048
+        options = {"base": self.base, "offset": offset, "dtype": precise, "device": x.device}
+        return rotate(x, rotary_angles(x.size(-2), self.head_dim, **options))
+
+
+def _angles(num_positions: int, size: int, base: float, offset: int) -> Tensor:
+    """position / base^(2i / size), as (T, ceil(size / 2)), in double precision."""
+    for name, value in (("num_positions", num_positions), ("offset", offset)):
+        if not isinstance(value, int) or value < 0:
+            raise ValueError(f"{name} is {value}; expected a whole number, 0 or more")
+    if not base > 0:
+        raise ValueError(f"base is {base}; expected a number above 0")
+    position = torch.arange(offset, offset + num_positions, dtype=torch.float64)  # (T,)
+    exponent = torch.arange(0, size, 2, dtype=torch.float64) / size  # 2i / size
+    return position[:, None] * base**-exponent
+
+
+def _rows(table: Tensor, x: Tensor, offset: int) -> Tensor:
+    """The rows of the positions at which the tokens of x stand: (T, D)."""
+    max_len, d_model = table.shape
+    if x.dim() != 3 or x.size(-1) != d_model:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, {d_model})")
+    if not isinstance(offset, int) or offset < 0:
+        raise ValueError(f"offset is {offset}; expected a whole number, 0 or more")
+    end = offset + x.size(1)
+    if end > max_len:
+        raise ValueError(f"x reaches to position {end - 1}; expected positions below max_len = {max_len}")
+    return table[offset:end]
+
+
+def _check_positive(name: str, value: int) -> None:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} is {value}; expected a whole number, 1 or more")
