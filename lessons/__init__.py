@@ -4,14 +4,17 @@
               masks        causal(), padding(), and the converters between conventions
               positions    sinusoids, learned vectors, rotary angles
               attention    attend(), MultiHeadAttention
+              config       TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
               probes       influence(), leaks(): what depends on what, found out by trying
               plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
+    floor 1   layers       FeedForward, EncoderLayer, DecoderLayer
+    floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()
     floor 4   exercises    one module per notebook: task, checks, known mistakes with their hints
               widgets      MaskStudio: state in Python, drawn in the browser
               notebook     show(), show_source(), check_same()
               environment  check_environment(): is everything in place?
 
-Floors 1 to 3 are for layers, the whole model, training and decoding.
+Floor 3 is for training and decoding.
 
 Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,
 D = d_model, d = head_dim, F = d_ff, V vocabulary.

@@ -61,6 +61,8 @@ class MultiHeadAttention(nn.Module):
     num_heads, head_dim: H and d; head_dim is d_model / num_heads unless given.
     key_dim, value_dim: sizes of key and value before projection (torch: kdim, vdim); d_model unless given.
     dropout: the share of the weights that is dropped in training.
+    rotary: turns q and k by their positions: (B, H, T, d) -> (B, H, T, d); see lessons.positions.
+    linear: the class of the four projections.
 
     Attention Is All You Need, section 3.2.2.
     """
@@ -76,6 +78,8 @@ class MultiHeadAttention(nn.Module):
         out_dim: int | None = None,
         dropout: float = 0.0,
         bias: bool = True,
+        rotary: nn.Module | None = None,
+        linear: type[nn.Linear] = nn.Linear,
     ):
         super().__init__()
         _check_positive(d_model=d_model, num_heads=num_heads, head_dim=head_dim)
@@ -89,10 +93,11 @@ class MultiHeadAttention(nn.Module):
         self.head_dim = head_dim or d_model // num_heads
         self.dropout = dropout
         attn_dim = self.num_heads * self.head_dim
-        self.q_proj = nn.Linear(d_model, attn_dim, bias=bias)
-        self.k_proj = nn.Linear(key_dim or d_model, attn_dim, bias=bias)
-        self.v_proj = nn.Linear(value_dim or d_model, attn_dim, bias=bias)
-        self.out_proj = nn.Linear(attn_dim, out_dim or d_model, bias=bias)
+        self.q_proj = linear(d_model, attn_dim, bias=bias)
+        self.k_proj = linear(key_dim or d_model, attn_dim, bias=bias)
+        self.v_proj = linear(value_dim or d_model, attn_dim, bias=bias)
+        self.out_proj = linear(attn_dim, out_dim or d_model, bias=bias)
+        self.rotary = rotary
 
     def forward(
         self,
@@ -116,6 +121,8 @@ class MultiHeadAttention(nn.Module):
         q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, Q, d)
         k = split_heads(self.k_proj(key), self.num_heads)  # (B, H, K, d)
         v = split_heads(self.v_proj(value), self.num_heads)  # (B, H, K, d)
+        if self.rotary is not None:
+            q, k = self.rotary(q), self.rotary(k)
         dropout = self.dropout if self.training else 0.0
         output, weights = attend(q, k, v, allowed, dropout=dropout, need_weights=need_weights)
         return self.out_proj(join_heads(output)), weights  # (B, Q, out_dim), (B, H, Q, K)

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
-    0: "vocabulary masks positions attention plots probes",
+    0: "vocabulary masks positions attention config plots probes",
     1: "layers tasks",
     2: "transformer",
     3: "training decoding parity",

@@ -1,0 +1,95 @@
+"""The sizes and choices that make a Transformer, checked, and the two of the paper.
+
+Attention Is All You Need (arXiv 1706.03762), table 3.
+"""
+
+from dataclasses import dataclass, replace
+
+ACTIVATIONS = ("relu", "gelu")
+POSITIONS = ("sinusoids", "learned", "rotary", None)
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """All sizes and choices; those not given are of the paper's base model, in table 3.
+
+    num_layers: of the encoder, and of the decoder unless num_decoder_layers says otherwise.
+    max_len: the longest sentence that sinusoids and learned positions are kept for.
+    norm_first: LayerNorm before each sublayer instead of after it.
+    final_norm: one more LayerNorm at the end of encoder and decoder; where norm_first unless given.
+        (torch.nn.Transformer has it always, the paper never.)
+    positions: "sinusoids", "learned", "rotary", or None for a model that knows no order.
+    tie_embeddings: the target's embedding is also the projection onto the vocabulary, section 3.4.
+    share_embeddings: source and target have one embedding; for one vocabulary of both languages.
+    """
+
+    src_vocab_size: int
+    tgt_vocab_size: int
+    d_model: int = 512
+    num_heads: int = 8
+    num_layers: int = 6
+    num_decoder_layers: int | None = None
+    d_ff: int = 2048
+    dropout: float = 0.1
+    max_len: int = 512
+    norm_first: bool = False
+    final_norm: bool | None = None
+    activation: str = "relu"
+    positions: str | None = "sinusoids"
+    tie_embeddings: bool = False
+    share_embeddings: bool = False
+    src_pad_id: int = 0
+    tgt_pad_id: int = 0
+
+    def __post_init__(self):
+        _check_config(self)
+
+    @property
+    def head_dim(self) -> int:
+        return self.d_model // self.num_heads
+
+    @property
+    def decoder_depth(self) -> int:
+        """How many layers the decoder has."""
+        return self.num_layers if self.num_decoder_layers is None else self.num_decoder_layers
+
+    @property
+    def ends_in_norm(self) -> bool:
+        """Whether encoder and decoder have a final LayerNorm."""
+        return self.norm_first if self.final_norm is None else self.final_norm
+
+
+def _check_config(config: TransformerConfig) -> None:
+    for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "num_heads", "num_layers", "d_ff", "max_len"):
+        _check_positive(name, getattr(config, name))
+    if config.num_decoder_layers is not None:
+        _check_positive("num_decoder_layers", config.num_decoder_layers)
+    if config.d_model % config.num_heads:
+        raise ValueError(f"d_model is {config.d_model}; expected a multiple of num_heads = {config.num_heads}")
+    if not 0.0 <= config.dropout < 1.0:
+        raise ValueError(f"dropout is {config.dropout}; expected a share from 0 up to, not including, 1")
+    for name, choices in (("activation", ACTIVATIONS), ("positions", POSITIONS)):
+        value = getattr(config, name)
+        if value not in choices:
+            raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
+    if config.positions == "rotary" and config.head_dim % 2:
+        raise ValueError(f"head_dim is {config.head_dim}; expected an even number for rotary positions")
+    for side in ("src", "tgt"):
+        pad_id, size = getattr(config, f"{side}_pad_id"), getattr(config, f"{side}_vocab_size")
+        if not isinstance(pad_id, int) or not 0 <= pad_id < size:
+            raise ValueError(f"{side}_pad_id is {pad_id}; expected an id from 0 to {size - 1}")
+    if config.share_embeddings and config.src_vocab_size != config.tgt_vocab_size:
+        sizes = f"src_vocab_size is {config.src_vocab_size} and tgt_vocab_size {config.tgt_vocab_size}"
+        raise ValueError(f"{sizes}; expected the same number where share_embeddings")
+
+
+def _check_positive(name: str, value: int) -> None:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} is {value}; expected a whole number, 1 or more")
+
+
+VOCABULARY_OF_THE_PAPER = 37000  # section 5.1, English and German together
+PAPER_BASE = TransformerConfig(
+    VOCABULARY_OF_THE_PAPER, VOCABULARY_OF_THE_PAPER, tie_embeddings=True, share_embeddings=True
+)
+PAPER_BIG = replace(PAPER_BASE, d_model=1024, num_heads=16, d_ff=4096, dropout=0.3)
