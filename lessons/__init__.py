@@ -9,12 +9,13 @@
               plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
     floor 1   layers       FeedForward, EncoderLayer, DecoderLayer
     floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()
+    floor 3   parity       to_torch(), from_torch(): the same weights in torch.nn's own modules
     floor 4   exercises    one module per notebook: task, checks, known mistakes with their hints
               widgets      MaskStudio: state in Python, drawn in the browser
               notebook     show(), show_source(), check_same()
               environment  check_environment(): is everything in place?
 
-Floor 3 is for training and decoding.
+Training and decoding will stand on floor 3.
 
 Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,
 D = d_model, d = head_dim, F = d_ff, V vocabulary.

@@ -1,0 +1,209 @@
+"""Weights to and from torch.nn: one model, written twice, that gives the same numbers.
+
+    MultiHeadAttention   nn.MultiheadAttention
+    EncoderLayer         nn.TransformerEncoderLayer
+    DecoderLayer         nn.TransformerDecoderLayer
+    Encoder              nn.TransformerEncoder
+    Decoder              nn.TransformerDecoder
+    Transformer          nn.Transformer, which begins after the embeddings and ends before the logits
+
+torch keeps q_proj, k_proj and v_proj as one matrix, in_proj (3D, D), and numbers its norms in the order of their use.
+"""
+
+import re
+from collections.abc import Mapping
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lessons.attention import MultiHeadAttention
+from lessons.config import TransformerConfig
+from lessons.layers import DecoderLayer, EncoderLayer
+from lessons.transformer import Decoder, Encoder, Transformer
+
+ENCODER_LAYER = {  # our name, and torch's
+    "self_attn": "self_attn",
+    "self_attn_residual.norm": "norm1",
+    "feed_forward.linear1": "linear1",
+    "feed_forward.linear2": "linear2",
+    "feed_forward_residual.norm": "norm2",
+}
+DECODER_LAYER = {
+    **ENCODER_LAYER,
+    "cross_attn": "multihead_attn",
+    "cross_attn_residual.norm": "norm2",
+    "feed_forward_residual.norm": "norm3",
+}
+EPS = 1e-5  # of nn.LayerNorm, in our layers
+OUTSIDE = ("src_embedding.", "tgt_embedding.", "out_proj.")  # what a Transformer has and nn.Transformer lacks
+
+
+def to_torch(ours: nn.Module) -> nn.Module:
+    """A new module of torch.nn, batch_first, with the sizes, the weights and the mode (train or eval) of ours."""
+    theirs = _build_theirs(ours)
+    weight = next(ours.parameters())
+    theirs.to(device=weight.device, dtype=weight.dtype).load_state_dict(to_torch_names(_inside(ours)))
+    return theirs.train(ours.training)
+
+
+def from_torch(theirs: nn.Module) -> nn.Module:
+    """A new module of ours with the sizes, the weights and the mode (train or eval) of a module of torch.nn.
+
+    An nn.Transformer knows no vocabulary: make a Transformer of its sizes and use `load_from_torch`.
+    """
+    ours = _build_ours(theirs)
+    weight = next(theirs.parameters())
+    load_from_torch(ours.to(device=weight.device, dtype=weight.dtype), theirs)
+    return ours.train(theirs.training)
+
+
+def load_from_torch(ours: nn.Module, theirs: nn.Module) -> None:
+    """Copy the weights of a module of torch.nn into ours. Embeddings and the projection to logits stay as they are."""
+    _check_theirs(theirs)
+    here, there = _inside(ours), from_torch_names(theirs.state_dict())
+    for name in sorted({*here, *there}):
+        shapes = [tuple(state[name].shape) if name in state else "absent" for state in (here, there)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"{name} is {shapes[1]} in theirs; expected {shapes[0]}, as in ours")
+    ours.load_state_dict(there, strict=False)
+
+
+def to_torch_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Our parameters, or their gradients, as torch names them; q_proj, k_proj and v_proj are joined to in_proj."""
+    separate = _rename(state, "cross_attn", ENCODER_LAYER, DECODER_LAYER)
+    joined = {}
+    for name, x in separate.items():
+        match = re.fullmatch(r"(.*)([qkv])_proj\.(weight|bias)", name)
+        if match is None:
+            joined[name] = x
+            continue
+        path, letter, kind = match.groups()
+        three = [separate[f"{path}{each}_proj.{kind}"] for each in "qkv"]
+        if len({part.shape for part in three}) == 1:
+            joined[f"{path}in_proj_{kind}"] = torch.cat(three)
+        else:  # torch joins no matrices of different sizes
+            joined[f"{path}{letter}_proj_{kind}"] = x
+    return joined
+
+
+def from_torch_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """torch's parameters, or their gradients, as we name them; in_proj is cut into q_proj, k_proj and v_proj."""
+    separate = {}
+    for name, x in state.items():
+        match = re.fullmatch(r"(.*)in_proj_(weight|bias)", name)
+        if match is None:
+            separate[re.sub(r"([qkv]_proj)_weight$", r"\1.weight", name)] = x
+            continue
+        path, kind = match.groups()
+        separate.update({f"{path}{each}_proj.{kind}": part for each, part in zip("qkv", x.chunk(3))})
+    encoder, decoder = ({new: old for old, new in table.items()} for table in (ENCODER_LAYER, DECODER_LAYER))
+    return _rename(separate, "multihead_attn", encoder, decoder)
+
+
+def _rename(state: Mapping[str, Tensor], mark: str, encoder: dict, decoder: dict) -> dict[str, Tensor]:
+    """Each layer's parameters under new names; a layer with a part named `mark` is one of the decoder."""
+    renamed = {}
+    for name, x in state.items():
+        layer, rest = re.fullmatch(r"(.*layers\.\d+\.|)(.*)", name).groups()
+        table = decoder if any(other.startswith(f"{layer}{mark}.") for other in state) else encoder
+        old = next((old for old in table if rest.startswith(f"{old}.")), "")
+        renamed[layer + table.get(old, "") + rest.removeprefix(old)] = x
+    return renamed
+
+
+def _check_theirs(theirs: nn.Module) -> None:
+    for name, part in theirs.named_modules():
+        if isinstance(part, nn.LayerNorm) and part.eps != EPS:
+            raise ValueError(f"the eps of theirs is {part.eps} in {name}; expected {EPS}, as in ours")
+        if isinstance(part, nn.MultiheadAttention) and part.add_zero_attn:
+            raise ValueError("add_zero_attn is True in theirs; expected False, as in ours")
+
+
+def _inside(ours: nn.Module) -> dict[str, Tensor]:
+    """The parameters that torch has too."""
+    outside = OUTSIDE if isinstance(ours, Transformer) else ()
+    return {name: x for name, x in ours.state_dict().items() if not name.startswith(outside)}
+
+
+def _build_theirs(ours: nn.Module) -> nn.Module:
+    """A module of torch.nn, of the sizes of ours."""
+    match ours:
+        case MultiHeadAttention():
+            return _build_their_attention(ours)
+        case EncoderLayer() | DecoderLayer():
+            kind = nn.TransformerEncoderLayer if isinstance(ours, EncoderLayer) else nn.TransformerDecoderLayer
+            return kind(**_layer_sizes(ours))
+        case Encoder() | Decoder():
+            layer, norm = _build_theirs(ours.layers[0]), _build_norm(ours)
+            if isinstance(ours, Encoder):
+                return nn.TransformerEncoder(layer, len(ours.layers), norm, enable_nested_tensor=False)
+            return nn.TransformerDecoder(layer, len(ours.layers), norm)
+        case Transformer():
+            parts = {"custom_encoder": _build_theirs(ours.encoder), "custom_decoder": _build_theirs(ours.decoder)}
+            return nn.Transformer(ours.config.d_model, ours.config.num_heads, batch_first=True, **parts)
+    raise ValueError(f"ours is a {type(ours).__name__}; expected one of the modules that torch.nn has too")
+
+
+def _build_their_attention(ours: MultiHeadAttention) -> nn.MultiheadAttention:
+    if ours.rotary is not None:
+        raise ValueError("ours has rotary positions; expected none, for torch.nn has none")
+    sizes = ours.head_dim * ours.num_heads, ours.out_proj.out_features
+    if sizes != (ours.d_model, ours.d_model):
+        raise ValueError(f"H·d and out_dim are {sizes}; expected d_model = {ours.d_model}, as always in torch.nn")
+    return nn.MultiheadAttention(
+        ours.d_model,
+        ours.num_heads,
+        ours.dropout,
+        bias=ours.q_proj.bias is not None,
+        kdim=ours.k_proj.in_features,
+        vdim=ours.v_proj.in_features,
+        batch_first=True,
+    )
+
+
+def _layer_sizes(ours: EncoderLayer | DecoderLayer) -> dict:
+    _build_their_attention(ours.self_attn)  # refuses what torch.nn lacks
+    return {
+        "d_model": ours.self_attn.d_model,
+        "nhead": ours.self_attn.num_heads,
+        "dim_feedforward": ours.feed_forward.linear1.out_features,
+        "dropout": ours.self_attn.dropout,
+        "activation": ours.feed_forward.activation,
+        "norm_first": ours.self_attn_residual.norm_first,
+        "batch_first": True,
+    }
+
+
+def _build_norm(ours: Encoder | Decoder) -> nn.LayerNorm | None:
+    return None if ours.norm is None else nn.LayerNorm(ours.norm.normalized_shape)
+
+
+def _build_ours(theirs: nn.Module) -> nn.Module:
+    """A module of ours, of the sizes of one of torch.nn."""
+    match theirs:
+        case nn.MultiheadAttention():
+            options = {"key_dim": theirs.kdim, "value_dim": theirs.vdim, "bias": theirs.in_proj_bias is not None}
+            return MultiHeadAttention(theirs.embed_dim, theirs.num_heads, dropout=theirs.dropout, **options)
+        case nn.TransformerEncoderLayer() | nn.TransformerDecoderLayer():
+            kind = EncoderLayer if isinstance(theirs, nn.TransformerEncoderLayer) else DecoderLayer
+            return kind(**_our_layer_sizes(theirs))
+        case nn.TransformerEncoder() | nn.TransformerDecoder():
+            kind = Encoder if isinstance(theirs, nn.TransformerEncoder) else Decoder
+            sizes = {**_our_layer_sizes(theirs.layers[0]), "num_layers": len(theirs.layers)}
+            return kind(TransformerConfig(1, 1, final_norm=theirs.norm is not None, **sizes))
+    raise ValueError(f"theirs is a {type(theirs).__name__}; expected one of the modules of torch.nn that we have too")
+
+
+def _our_layer_sizes(theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> dict:
+    names = {F.relu: "relu", F.gelu: "gelu"}
+    if theirs.activation not in names:
+        raise ValueError(f"the activation of theirs is {theirs.activation}; expected F.relu or F.gelu")
+    return {
+        "d_model": theirs.self_attn.embed_dim,
+        "num_heads": theirs.self_attn.num_heads,
+        "d_ff": theirs.linear1.out_features,
+        "dropout": theirs.dropout.p,
+        "activation": names[theirs.activation],
+        "norm_first": theirs.norm_first,
+    }
