@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lessons.attention import MultiHeadAttention
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
-SMALL = 2**21  # multiplications; below, the way to oneDNN and back costs more than it saves
+MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # with fewer, the way to oneDNN and back costs more than it saves
 
 Weights = dict[str, Tensor] | None
 
@@ -18,7 +18,8 @@ Weights = dict[str, Tensor] | None
 class Linear(nn.Linear):
     """nn.Linear, whose large products in single precision are left to oneDNN.
 
-    On a CPU torch leaves them to MKL, which takes twice as long on processors not made by Intel.
+    On a CPU torch leaves them to MKL, which takes twice as long on processors not made by Intel. oneDNN has no
+    second derivatives; nn.Linear has.
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -33,7 +34,7 @@ class Dropout(nn.Dropout):
 
     def forward(self, x: Tensor) -> Tensor:
         """x of any shape. Returns the same shape, in training with a share of p set to 0 and the rest scaled up."""
-        if not self.training or self.p == 0.0 or x.device.type != "cpu":
+        if not self.training or self.p in (0.0, 1.0) or x.device.type != "cpu":
             return F.dropout(x, self.p, self.training)
         words = torch.empty(x.numel() // 4 + 1, dtype=torch.int64).random_(-(2**63), None)
         bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # from -2^15 up to 2^15, all equally likely
@@ -51,9 +52,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0, activation: str = "relu"):
         super().__init__()
-        for name, size in (("d_model", d_model), ("d_ff", d_ff)):
-            if size < 1:
-                raise ValueError(f"{name} is {size}; expected 1 or more")
+        _check_positive(d_model=d_model, d_ff=d_ff)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation is {activation!r}; expected one of {', '.join(ACTIVATIONS)}")
         _check_dropout(dropout)
@@ -64,6 +63,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x (B, T, D). Returns (B, T, D)."""
+        _check_features(x, self.linear1.in_features)
         hidden = ACTIVATIONS[self.activation](self.linear1(x))  # (B, T, F)
         return self.linear2(self.dropout(hidden))  # (B, T, D)
 
@@ -79,6 +79,7 @@ class Residual(nn.Module):
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm_first: bool = False):
         super().__init__()
+        _check_positive(d_model=d_model)
         _check_dropout(dropout)
         self.norm = nn.LayerNorm(d_model)
         self.dropout = Dropout(dropout)
@@ -86,6 +87,7 @@ class Residual(nn.Module):
 
     def before(self, x: Tensor) -> Tensor:
         """What the sublayer gets: (B, T, D) -> (B, T, D)."""
+        _check_features(x, self.norm.normalized_shape[0])
         return self.norm(x) if self.norm_first else x
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
@@ -194,13 +196,25 @@ class DecoderLayer(nn.Module):
 
 def _is_for_onednn(x: Tensor, weight: Tensor) -> bool:
     return (
-        x.numel() * weight.size(0) >= SMALL
+        x.numel() >= MANY_TOKENS * x.size(-1)
+        and x.numel() * weight.size(0) >= MANY_PRODUCTS
         and x.device.type == "cpu"
         and x.dtype == weight.dtype == torch.float32
         and torch.backends.mkldnn.is_available()
         and torch.get_float32_matmul_precision() == "highest"  # otherwise torch makes the same choice by itself
         and not torch.is_autocast_enabled("cpu")
     )
+
+
+def _check_positive(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} is {size}; expected 1 or more")
+
+
+def _check_features(x: Tensor, d_model: int) -> None:
+    if x.dim() != 3 or x.size(-1) != d_model:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, length, {d_model})")
 
 
 def _check_dropout(dropout: float) -> None:
