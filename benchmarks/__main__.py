@@ -1,7 +1,7 @@
 import importlib
 import sys
 
-ALL = ("attention", "imports", "notebooks")
+ALL = ("attention", "transformer", "imports", "notebooks")
 
 
 def main(names: list[str]) -> None:

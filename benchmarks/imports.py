@@ -11,7 +11,7 @@ import sys
 from benchmarks import report
 
 TORCH = "import torch"
-LESSONS = "import torch, lessons.vocabulary, lessons.masks, lessons.attention"
+LESSONS = "import torch, lessons.vocabulary, lessons.transformer, lessons.parity"
 ROUNDS = 15
 GOAL = 50  # milliseconds
 

@@ -18,8 +18,8 @@ Weights = dict[str, Tensor] | None
 class Linear(nn.Linear):
     """nn.Linear, whose large products in single precision are left to oneDNN.
 
-    On a CPU torch leaves them to MKL, which takes twice as long on processors not made by Intel. oneDNN has no
-    second derivatives; nn.Linear has.
+    On a CPU torch leaves them to MKL, which can take twice as long on processors not made by Intel. Unlike nn.Linear,
+    a product by oneDNN has no second derivative.
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -36,7 +36,7 @@ class Dropout(nn.Dropout):
         """x of any shape. Returns the same shape, in training with a share of p set to 0 and the rest scaled up."""
         if not self.training or self.p in (0.0, 1.0) or x.device.type != "cpu":
             return F.dropout(x, self.p, self.training)
-        words = torch.empty(x.numel() // 4 + 1, dtype=torch.int64).random_(-(2**63), None)
+        words = torch.empty(x.numel() // 4 + 1, dtype=torch.int64, device=x.device).random_(-(2**63), None)
         bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # from -2^15 up to 2^15, all equally likely
         keep = bits >= round(self.p * 2**16) - 2**15
         return x * keep.to(x.dtype).div_(1.0 - self.p)

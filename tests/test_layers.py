@@ -195,12 +195,19 @@ def test_weights_are_those_of_the_attentions(masks):
     assert found["cross_attn"].shape == (2, 3, 5, 7)
 
 
+@pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
 @every_rotary
-def test_rotary_positions_tell_the_encoder_layer_the_order(rotary):
-    module, x = layer(EncoderLayer, rotary=rotary), draw(2, 7, 12)
-    order = torch.randperm(7)
-    same = torch.allclose(module(x[:, order])[0], module(x)[0][:, order])
-    assert same == (rotary is None)
+def test_rotary_positions_tell_the_layer_the_order(kind, rotary):
+    module, x, memory = layer(kind, rotary=rotary), draw(2, 5, 12), draw(2, 7, 12)
+    shuffled = run(kind, module, (x.flip(1), memory), (None, None))[0]
+    assert torch.allclose(shuffled, run(kind, module, (x, memory), (None, None))[0].flip(1)) == (rotary is None)
+
+
+def test_rotary_positions_turn_queries_and_keys_alike():
+    """So that only distances count: a sentence that is moved to the right by padding before it stays the same."""
+    module, x = layer(EncoderLayer, rotary=RotaryPositions(4)), draw(2, 5, 12)
+    moved = module(F.pad(x, (0, 0, 2, 0)), torch.arange(7) >= 2 + torch.zeros(7, 1))[0]
+    torch.testing.assert_close(moved[:, 2:], module(x)[0])
 
 
 @every_rotary
@@ -220,6 +227,20 @@ def test_dropout_reaches_every_place(kind):
     assert shares == [0.25] * (attentions + 2)  # each residual, and the feed-forward network
     assert module.self_attn.dropout == 0.25
     assert kind is EncoderLayer or module.cross_attn.dropout == 0.25
+
+
+def test_dropout_of_the_parts():
+    x, output = draw(2, 50, 12), draw(2, 50, 12)
+    residual = Residual(12, dropout=0.3, norm_first=True).double()
+    dropped = residual.after(x, output) == x
+    assert abs(dropped.double().mean() - 0.3) < 0.06
+    torch.testing.assert_close(residual.after(torch.zeros_like(x), torch.ones_like(x)).unique()[-1].item(), 1 / 0.7)
+    module = FeedForward(12, 20, dropout=0.5).double()
+    nn.init.eye_(module.linear2.weight)  # what comes out is the first 12 hidden features, plus the bias
+    hidden, seen = F.relu(module.linear1(x))[..., :12], module(x) - module.linear2.bias
+    kept = seen.abs() > 1e-6
+    torch.testing.assert_close(seen[kept], 2 * hidden[kept])
+    assert abs(kept[hidden > 1e-6].double().mean() - 0.5) < 0.08
 
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])

@@ -124,6 +124,11 @@ def test_sinusoidal_positions_add_the_sinusoids():
     torch.testing.assert_close(SinusoidalPositions(6, max_len=9, base=50.0)(x), x + sinusoids(5, 6, base=50.0))
 
 
+def test_rotary_positions_turn_by_the_angles():
+    x = torch.randn(2, 3, 5, 6)
+    torch.testing.assert_close(RotaryPositions(6, base=50.0)(x), rotate(x, rotary_angles(5, 6, base=50.0)))
+
+
 def test_what_is_learned_and_saved():
     fixed, learned, rotary = modules()
     assert not list(fixed.parameters()) and not fixed.state_dict()

@@ -1,0 +1,225 @@
+"""One training step of Transformer, as a multiple of the time that other people's models take for it.
+
+A step is forward, loss, backward and AdamW, with dropout and padding. The models start from the same weights and run in
+turn, in one process and on one thread, so that whatever slows the machine slows all of them. At the end, the step is
+held against its matrix products alone, at the best rate that torch reaches in the same minute.
+"""
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from benchmarks import report
+from lessons.config import TransformerConfig
+from lessons.masks import allowed_to_blocked, causal
+from lessons.parity import to_torch
+from lessons.transformer import Transformer
+
+B, S, T = 64, 32, 32
+CONFIG = TransformerConfig(1000, 1000, d_model=256, num_heads=4, num_layers=3, d_ff=1024, final_norm=True)
+WARM_UP, ROUNDS = 2, 9
+GOAL_TORCH, GOAL_ANNOTATED, GOAL_PRODUCTS = 0.8, 1.0, 2.0
+SIDE = 2048  # of the square matrices whose product shows the machine's rate
+
+Step = Callable[[], None]
+
+
+class TorchModel(nn.Module):
+    """nn.Transformer between an embedding and a projection."""
+
+    def __init__(self, ours: Transformer):
+        super().__init__()
+        self.inner = to_torch(ours)
+        self.surroundings = Surroundings(ours)
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        x, y = self.surroundings.embed(src, tgt)
+        masks = {"src_key_padding_mask": src == 0, "tgt_key_padding_mask": tgt == 0}
+        masks |= {"memory_key_padding_mask": src == 0, "tgt_mask": allowed_to_blocked(causal(tgt.size(1)))}
+        return self.surroundings.out_proj(self.inner(x, y, **masks))
+
+
+class AnnotatedModel(nn.Module):
+    """The same model in the plain formulation of The Annotated Transformer: every step a module of its own."""
+
+    def __init__(self, ours: Transformer):
+        super().__init__()
+        self.encoder = nn.ModuleList(AnnotatedLayer() for _ in ours.encoder.layers)
+        self.decoder = nn.ModuleList(AnnotatedLayer(cross=True) for _ in ours.decoder.layers)
+        self.encoder_norm, self.decoder_norm = nn.LayerNorm(CONFIG.d_model), nn.LayerNorm(CONFIG.d_model)
+        for theirs, layer in zip([*self.encoder, *self.decoder], [*ours.encoder.layers, *ours.decoder.layers]):
+            theirs.load_state_dict(layer.state_dict())
+        self.surroundings = Surroundings(ours)
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        x, y = self.surroundings.embed(src, tgt)
+        src_mask = (src != 0)[:, None, None]
+        tgt_mask = (tgt != 0)[:, None, None] & torch.ones(T, T, dtype=torch.bool).tril()
+        for layer in self.encoder:
+            x = layer(x, src_mask)
+        x = self.encoder_norm(x)
+        for layer in self.decoder:
+            y = layer(y, tgt_mask, x, src_mask)
+        return self.surroundings.out_proj(self.decoder_norm(y))
+
+
+class AnnotatedLayer(nn.Module):
+    """A layer of the encoder, or with cross=True of the decoder; the parameters are named as ours."""
+
+    def __init__(self, cross: bool = False):
+        super().__init__()
+        self.self_attn, self.self_attn_residual = AnnotatedAttention(), AnnotatedResidual()
+        if cross:
+            self.cross_attn, self.cross_attn_residual = AnnotatedAttention(), AnnotatedResidual()
+        self.feed_forward, self.feed_forward_residual = AnnotatedFeedForward(), AnnotatedResidual()
+
+    def forward(self, x: Tensor, mask: Tensor, memory: Tensor | None = None, src_mask: Tensor | None = None) -> Tensor:
+        x = self.self_attn_residual(x, lambda x: self.self_attn(x, x, mask))
+        if memory is not None:
+            x = self.cross_attn_residual(x, lambda x: self.cross_attn(x, memory, src_mask))
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+class AnnotatedAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (
+            nn.Linear(CONFIG.d_model, CONFIG.d_model) for _ in range(4)
+        )
+        self.dropout = nn.Dropout(CONFIG.dropout)
+
+    def forward(self, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
+        projected = self.q_proj(query), self.k_proj(key), self.v_proj(key)
+        q, k, v = (x.view(B, -1, CONFIG.num_heads, CONFIG.head_dim).transpose(1, 2) for x in projected)
+        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(CONFIG.head_dim)
+        weights = self.dropout(scores.masked_fill(mask == 0, -1e9).softmax(dim=-1))
+        joined = torch.matmul(weights, v).transpose(1, 2).contiguous().view(B, -1, CONFIG.d_model)
+        return self.out_proj(joined)
+
+
+class AnnotatedFeedForward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(CONFIG.d_model, CONFIG.d_ff), nn.Linear(CONFIG.d_ff, CONFIG.d_model)
+        self.dropout = nn.Dropout(CONFIG.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.linear1(x).relu()))
+
+
+class AnnotatedResidual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.dropout = nn.LayerNorm(CONFIG.d_model), nn.Dropout(CONFIG.dropout)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+class Surroundings(nn.Module):
+    """What the other models need around them: embeddings with sinusoids and dropout, and the projection to logits."""
+
+    def __init__(self, ours: Transformer):
+        super().__init__()
+        self.src_tokens = nn.Embedding.from_pretrained(ours.src_embedding.tokens.weight.detach().clone(), freeze=False)
+        self.tgt_tokens = nn.Embedding.from_pretrained(ours.tgt_embedding.tokens.weight.detach().clone(), freeze=False)
+        self.register_buffer("table", ours.src_embedding.positions.table[:S])
+        self.dropout = nn.Dropout(CONFIG.dropout)
+        self.out_proj = nn.Linear(CONFIG.d_model, CONFIG.tgt_vocab_size)
+        self.out_proj.load_state_dict(ours.out_proj.state_dict())
+
+    def embed(self, src: Tensor, tgt: Tensor) -> tuple[Tensor, Tensor]:
+        scale = math.sqrt(CONFIG.d_model)
+        x, y = self.src_tokens(src) * scale + self.table, self.tgt_tokens(tgt) * scale + self.table
+        return self.dropout(x), self.dropout(y)
+
+
+def draw() -> tuple[Tensor, Tensor]:
+    """A batch of sentences of three quarters to the full length: src (B, S) and tgt (B, T + 1)."""
+    src, tgt = torch.randint(1, CONFIG.src_vocab_size, (B, S)), torch.randint(1, CONFIG.tgt_vocab_size, (B, T + 1))
+    lengths = torch.linspace(3 * S // 4, S, B).long()[:, None]
+    return src.where(torch.arange(S) < lengths, 0), tgt.where(torch.arange(T + 1) <= lengths, 0)
+
+
+def training_step(logits: Callable[[Tensor, Tensor], Tensor], model: nn.Module, src: Tensor, tgt: Tensor) -> Step:
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+
+    def step() -> None:
+        loss = F.cross_entropy(logits(src, tgt[:, :-1]).flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def require_same(ours: Transformer, others: list[nn.Module], src: Tensor, tgt: Tensor) -> None:
+    """All models give the same logits, apart from dropout."""
+    with torch.no_grad():
+        expected = ours.eval()(src, tgt)[0]
+        for model in others:
+            torch.testing.assert_close(model.eval()(src, tgt), expected, rtol=1e-3, atol=1e-4)
+    for model in (ours, *others):
+        model.train()
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def products_of_a_step(model: Transformer) -> int:
+    """The floating-point operations of a step's matrix products: forward, and twice as many backward."""
+    weights = sum(x.numel() for x in model.parameters() if x.dim() == 2)
+    embeddings = (CONFIG.src_vocab_size + CONFIG.tgt_vocab_size) * CONFIG.d_model  # looked up, not multiplied
+    attentions = CONFIG.num_layers + 2 * CONFIG.decoder_depth
+    return 3 * 2 * B * T * ((weights - embeddings) + attentions * 2 * T * CONFIG.d_model)  # S = T
+
+
+def rates() -> tuple[Callable[[], object], Callable[[], object]]:
+    """The product of two large matrices: as torch does it unasked, and by oneDNN."""
+    a, b = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
+    onednn = a.to_mkldnn() if torch.backends.mkldnn.is_available() else a
+    return lambda: F.linear(a, b), lambda: F.linear(onednn, b)
+
+
+def measure() -> None:
+    torch.manual_seed(0)
+    ours = Transformer(CONFIG)
+    theirs = {"nn.Transformer": TorchModel(ours), "Annotated Transformer": AnnotatedModel(ours)}
+    src, tgt = draw()
+    require_same(ours, list(theirs.values()), src, tgt[:, :-1])
+    steps = {"ours": training_step(lambda *ids: ours(*ids)[0], ours, src, tgt)}
+    steps |= {name: training_step(model, model, src, tgt) for name, model in theirs.items()}
+    steps |= dict(zip(("product", "product by oneDNN"), rates()))
+    taken: dict[str, list[float]] = {name: [] for name in steps}
+    for i in range(WARM_UP + ROUNDS):
+        for name in steps if i % 2 else reversed(steps):
+            taken[name].append(seconds(steps[name]))
+    taken = {name: times[WARM_UP:] for name, times in taken.items()}
+    median = {name: statistics.median(times) for name, times in taken.items()}
+    print(", ".join(f"{name} {1000 * median[name]:.0f} ms" for name in ("ours", *theirs)))
+    for name, goal in zip(theirs, (GOAL_TORCH, GOAL_ANNOTATED)):
+        ratio = statistics.median(a / b for a, b in zip(taken["ours"], taken[name]))
+        report(f"training step / {name}", ratio, "×", goal)
+
+    rate = {name: 2 * SIDE**3 / median[name] for name in ("product", "product by oneDNN")}
+    print(", ".join(f"a {name} of {SIDE}²: {value / 1e9:.0f} GFLOP/s" for name, value in rate.items()))
+    least = products_of_a_step(ours) / max(rate.values())
+    share = least / median["ours"]
+    report(f"training step / its products alone ({share:.0%} of the rate)", median["ours"] / least, "×", GOAL_PRODUCTS)
+
+
+def main() -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        measure()
+    finally:
+        torch.set_num_threads(threads)
