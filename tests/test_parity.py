@@ -200,6 +200,8 @@ def test_there_and_back(name, train):
     ours = scrambled(MODULES[name]()).train(train)
     back = from_torch(to_torch(ours))
     assert str(back) == str(ours)  # the sizes of all layers, and the shares of dropout
+    attentions = [[part.dropout for part in x.modules() if isinstance(part, MultiHeadAttention)] for x in (ours, back)]
+    assert attentions[0] == attentions[1]
     assert back.training == ours.training
     assert back.state_dict().keys() == ours.state_dict().keys()
     torch.testing.assert_close(back.state_dict(), ours.state_dict(), rtol=0, atol=0)

@@ -43,6 +43,10 @@ def draw(src_lengths=(7, 4), tgt_lengths=(3, 5), src_len=7, tgt_len=5):
     return src, tgt
 
 
+def ones(*size):
+    return torch.ones(size, dtype=torch.long)
+
+
 # --- what comes out --------------------------------------------------------------------------------------------
 
 
@@ -91,6 +95,15 @@ def test_both_paths_agree_and_nothing_is_nan(positions, norm_first, lengths):
         assert all(x.isfinite().all() for x in (logits, *(weights or {}).values(), *gradients))
         found.append((logits, *gradients))
     torch.testing.assert_close(found[0], found[1])
+
+
+@every_positions
+@both_paths
+@pytest.mark.parametrize(("src", "tgt"), [((2, 0), (2, 5)), ((2, 7), (2, 0)), ((0, 7), (0, 5))])
+def test_no_tokens_and_no_sentences(positions, need_weights, src, tgt):
+    logits = model(positions=positions)(ones(*src), ones(*tgt), need_weights=need_weights)[0]
+    assert logits.shape == (*tgt, 13)
+    assert logits.isfinite().all()
 
 
 @every_positions
@@ -366,10 +379,6 @@ def test_a_changed_configuration_follows():
     assert replace(PAPER_BASE, num_layers=2).decoder_depth == 2
     assert replace(PAPER_BASE, norm_first=True).ends_in_norm
     assert CONFIG.decoder_depth == 3
-
-
-def ones(*size):
-    return torch.ones(size, dtype=torch.long)
 
 
 @pytest.mark.parametrize(
