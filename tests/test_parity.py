@@ -106,9 +106,10 @@ def their_decoder_masks():
 
 @every_order
 @every_end
+@every_activation
 @every_mode
-def test_encoder(norm_first, final_norm, train):
-    ours = model(norm_first=norm_first, final_norm=final_norm).train(train).encoder
+def test_encoder(norm_first, final_norm, activation, train):
+    ours = model(norm_first=norm_first, final_norm=final_norm, activation=activation).train(train).encoder
     theirs, x = to_torch(ours), draw(2, 7, 12)
     their_output = theirs(x, src_key_padding_mask=blocked_keys(SRC))
     assert_same(ours, theirs, ours(x, SRC)[0], their_output, [x])
@@ -116,9 +117,10 @@ def test_encoder(norm_first, final_norm, train):
 
 @every_order
 @every_end
+@every_activation
 @every_mode
-def test_decoder(norm_first, final_norm, train):
-    ours = model(norm_first=norm_first, final_norm=final_norm).train(train).decoder
+def test_decoder(norm_first, final_norm, activation, train):
+    ours = model(norm_first=norm_first, final_norm=final_norm, activation=activation).train(train).decoder
     theirs, inputs = to_torch(ours), (draw(2, 5, 12), draw(2, 7, 12))
     their_output = theirs(*inputs, **their_decoder_masks())
     assert_same(ours, theirs, ours(*inputs, TGT_AND_CAUSAL, SRC)[0], their_output, inputs)
@@ -189,6 +191,8 @@ MODULES = {
     "decoder layer, norm first": lambda: DecoderLayer(**SIZES, norm_first=True, activation="gelu"),
     "encoder": lambda: model().encoder,
     "encoder, norm first": lambda: model(norm_first=True).encoder,
+    "encoder with a final norm": lambda: model(final_norm=True).encoder,
+    "decoder without a final norm": lambda: model(norm_first=True, final_norm=False).decoder,
     "decoder": lambda: model().decoder,
     "decoder, norm first": lambda: model(norm_first=True).decoder,
 }
