@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lessons.config import PAPER_BASE, PAPER_BIG, TransformerConfig
+from lessons.layers import FeedForward, Residual
 from lessons.masks import causal, combine, padding
 from lessons.positions import sinusoids
 from lessons.transformer import Embedding, Transformer, count_parameters
@@ -258,6 +259,14 @@ def test_shared_embeddings(tie, share):
     ids = [x.clamp(max=10) for x in draw()]
     module(*ids)[0].square().sum().backward()
     assert out.grad.any(-1).all()
+
+
+@every_order
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_choices_reach_every_layer(norm_first, activation):
+    parts = list(model(norm_first=norm_first, activation=activation).modules())
+    assert [part.activation for part in parts if isinstance(part, FeedForward)] == [activation] * 5
+    assert [part.norm_first for part in parts if isinstance(part, Residual)] == [norm_first] * (2 * 2 + 3 * 3)
 
 
 @every_order
