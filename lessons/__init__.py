@@ -5,7 +5,7 @@
               positions    sinusoids, learned vectors, rotary angles
               attention    attend(), MultiHeadAttention
               config       TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
-              probes       influence(), leaks(): what depends on what, found out by trying
+              probes       influence(), leaks(), true_lets_look(): what depends on what, found out by trying
               plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
     floor 1   layers       FeedForward, EncoderLayer, DecoderLayer
     floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from lessons import masks
 from lessons.exercises.engine import Case, Exercise, Mistake, numbers
-from lessons.probes import influence
+from lessons.probes import influence, true_lets_look
 
 
 def _ids(generator: torch.Generator, rows: int, columns: int, pad_id: int, *, front: bool = False) -> Tensor:
@@ -321,17 +321,6 @@ made_additive = Exercise(
 )
 
 
-def true_means_look(attention, x: Tensor) -> bool:
-    """Whether True lets a query look: attention(x, mask) takes x (T, D) and a bool mask (T, T)."""
-    mask = torch.zeros(len(x), len(x), dtype=torch.bool)
-    mask[0, -1] = True  # one pair only
-
-    def masked(tokens: Tensor) -> Tensor:
-        return attention(tokens, mask)
-
-    return bool(influence(masked, x)[0, -1])
-
-
 def _library(*, true_looks: bool, fill: float, empty: float | None):
     """An attention whose mask has the given meaning, and that makes `empty` of a row with nothing to look at."""
 
@@ -361,7 +350,7 @@ def _all(x: Tensor, value: bool) -> Tensor:
 
 meaning_found = Exercise(
     name="my_true_means_look",
-    reference=true_means_look,
+    reference=true_lets_look,
     cases=lambda generator: [
         Case({"attention": attention, "x": numbers(generator, tokens, 3)}, about=about)
         for attention, tokens, about in [
@@ -375,10 +364,10 @@ meaning_found = Exercise(
     ],
     outputs=("the answer",),
     call=_as_tensor,
-    solution=(true_means_look, influence),
+    solution=(true_lets_look, influence),
     mistakes=[
         Mistake(
-            lambda attention, x: not true_means_look(attention, x),
+            lambda attention, x: not true_lets_look(attention, x),
             "Turned around: where the pair is True and the output moves with that token, True means look.",
         ),
         Mistake(
