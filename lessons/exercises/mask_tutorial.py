@@ -43,6 +43,10 @@ rows_of_t2 = Exercise(
             "t4 come after t2.",
         ),
         Mistake(
+            lambda: [[True, True, True, False, False], [True, True, True, False, False]],
+            "The row of cross-attention is right. In self-attention t3 comes after t2, so that t2 may not see it.",
+        ),
+        Mistake(
             lambda: [[True, False, False, False, False], [True, True, True, False, False]],
             "Almost: t2 may look at itself, too. What is hidden is what comes after it.",
         ),
@@ -244,7 +248,9 @@ def additive(allowed: Tensor, dtype: torch.dtype) -> Tensor:
 
 def _right_dtype(case: Case, results: tuple) -> str | None:
     got, wanted = results[0].dtype, case.inputs["dtype"]
-    return None if got == wanted else f"Kind of float: the mask is {got}; expected {wanted}, that of the scores."
+    if got == wanted:
+        return None
+    return f"Kind of float: the mask is {got}; expected {wanted}. torch refuses a mask of another type than the scores."
 
 
 def _additive_cases(generator: torch.Generator) -> list[Case]:
@@ -269,7 +275,8 @@ made_additive = Exercise(
     mistakes=[
         Mistake(
             lambda allowed, dtype: torch.zeros(allowed.shape, dtype=dtype).masked_fill(allowed, -torch.inf),
-            "Turned around: -inf stands where it may look. masked_fill fills where its mask is True.",
+            "Turned around: what may look is hidden. masked_fill fills where its mask is True.",
+            also=(lambda allowed, dtype: allowed.to(dtype) * -1e9,),
         ),
         Mistake(
             lambda allowed, dtype: _filled(allowed, dtype, -1e9),
@@ -307,11 +314,6 @@ made_additive = Exercise(
             "-inf is in the right places, but what may look gets 1. It is added to the scores, so that it should "
             "change nothing: 0.",
         ),
-        Mistake(
-            lambda allowed, dtype: torch.where(allowed, 0.0, -torch.inf),
-            "The numbers are right, but always float32. torch refuses a float mask that is of another type than the "
-            "scores: use the dtype that is asked for.",
-        ),
     ],
     hints=[
         "Begin with zeros of the right shape and dtype.",
@@ -331,6 +333,8 @@ def _library(*, true_looks: bool, fill: float, empty: float | None):
             weights = weights.masked_fill(hidden.all(dim=-1, keepdim=True), empty)
         return weights @ x
 
+    gives = "0" if empty == 0.0 else "NaN" if fill == -torch.inf else "an_even_share"
+    attention.__name__ = f"where_True_{'looks' if true_looks else 'blocks'}_and_an_empty_row_gives_{gives}"
     return attention
 
 
@@ -352,14 +356,14 @@ meaning_found = Exercise(
     name="my_true_means_look",
     reference=true_lets_look,
     cases=lambda generator: [
-        Case({"attention": attention, "x": numbers(generator, tokens, 3)}, about=about)
-        for attention, tokens, about in [
-            (_fused, 4, ""),
-            (_library(true_looks=False, fill=-torch.inf, empty=None), 5, ""),
-            (_library(true_looks=True, fill=-torch.inf, empty=None), 3, "True looks, and an empty row gives NaN"),
-            (_library(true_looks=False, fill=-torch.inf, empty=0.0), 4, "True blocks, and an empty row gives 0"),
-            (_library(true_looks=True, fill=-1e9, empty=None), 5, "True looks, and an empty row gives an even share"),
-            (_library(true_looks=False, fill=-1e9, empty=None), 3, "True blocks, and an empty row gives an even share"),
+        Case({"attention": attention, "x": numbers(generator, tokens, 3)})
+        for attention, tokens in [
+            (_fused, 4),
+            (_library(true_looks=False, fill=-torch.inf, empty=None), 5),
+            (_library(true_looks=True, fill=-torch.inf, empty=None), 3),
+            (_library(true_looks=False, fill=-torch.inf, empty=0.0), 4),
+            (_library(true_looks=True, fill=-1e9, empty=None), 5),
+            (_library(true_looks=False, fill=-1e9, empty=None), 3),
         ]
     ],
     outputs=("the answer",),
@@ -389,6 +393,11 @@ meaning_found = Exercise(
             lambda attention, x: True,
             "You answer True whatever the library. If you looked at a pair (i, i), it always moves: token i is also "
             "the query. Take a query and another key.",
+        ),
+        Mistake(
+            lambda attention, x: False,
+            "You answer False whatever the library. If you compared all outputs at once, they always differ: the token "
+            "that you changed is a query, too, and its own output moves. Compare output 0 alone.",
         ),
     ],
     hints=[
@@ -431,6 +440,10 @@ def _one_pad_id(src, tgt, src_pad_id, tgt_pad_id):
     return torch_masks(src, tgt, src_pad_id, src_pad_id)
 
 
+def _pad_id_0(src, tgt, src_pad_id, tgt_pad_id):
+    return torch_masks(src, tgt, 0, 0)
+
+
 for_torch = Exercise(
     name="my_torch_masks",
     reference=torch_masks,
@@ -462,6 +475,10 @@ for_torch = Exercise(
         Mistake(
             _one_pad_id,
             "You looked for the source's padding id in the target. It is another language, with another vocabulary.",
+        ),
+        Mistake(
+            _pad_id_0,
+            "You compared with 0. Padding has the ids that the caller says: src_pad_id and tgt_pad_id.",
         ),
         Mistake(
             _told(future=lambda m: m | torch.eye(len(m), dtype=torch.bool)),

@@ -233,7 +233,7 @@ def my_additive(allowed, dtype):
 def my_additive(allowed, dtype):
     return torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)
 """,
-            "always float32",
+            "Kind of float: the mask is torch.float32; expected torch.float16",
         ),
         (
             """
@@ -269,6 +269,17 @@ def my_true_means_look(attention, x):
     return not torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
 """,
             "You answer True whatever the library",
+        ),
+        (
+            """
+def my_true_means_look(attention, x):
+    mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+    mask[0, -1] = True
+    changed = x.clone()
+    changed[-1] += 1
+    return torch.allclose(attention(x, mask), attention(changed, mask))
+""",
+            "Compare output 0 alone",
         ),
         (
             """
