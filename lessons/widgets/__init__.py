@@ -3,5 +3,6 @@
 from lessons.widgets.dot_product_stepper import DotProductStepper
 from lessons.widgets.head_splitter import HeadSplitter
 from lessons.widgets.mask_studio import MaskStudio
+from lessons.widgets.scaling_lab import ScalingLab
 
-__all__ = ["DotProductStepper", "HeadSplitter", "MaskStudio"]
+__all__ = ["DotProductStepper", "HeadSplitter", "MaskStudio", "ScalingLab"]

@@ -139,7 +139,8 @@ export function cellSize(columns, small) {
 }
 
 /**
- * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, and the callbacks
+ * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, leastWidth (of a cell, in
+ * pixels), and the callbacks
  * onPoint(row, column) when a cell is under the pointer or has the focus, onPaint(cells, done) where it is editable:
  * cells [[row, column], …] to turn around; done is true at the end of a stroke.
  */
@@ -154,14 +155,14 @@ export class Grid {
     this.listen();
   }
 
-  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone; a new title or tone. */
+  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone; a new title, tone or bound. */
   show({ rows, columns, values, blocked, sums, note = "", title = this.title, tone = this.tone, ...options }) {
     if (title !== this.title) this.entitle(title);
     const labels = JSON.stringify([rows, columns]);
     const whole = labels !== this.labels;
     if (whole) this.build(rows, columns, labels);
     this.tone = tone;
-    const bound = ["scores", "powers", "values"].includes(tone) ? boundOf(values) : 1;
+    const bound = options.bound ?? (["scores", "powers", "values"].includes(tone) ? boundOf(values) : 1);
     const settings = { ...options, tone, bound, size: this.width };
     const stamp = JSON.stringify(settings);
     const all = whole || stamp !== this.stamp;
@@ -190,6 +191,7 @@ export class Grid {
   build(rows, columns, labels) {
     Object.assign(this, { labels, rows, columns });
     [this.width, this.height] = cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
+    this.width = Math.max(this.width, this.leastWidth ?? 0);
     this.across = columns.length + (this.sums ? 1 : 0);
     this.values = rows.map(() => []);
     this.hidden = rows.map(() => []);
