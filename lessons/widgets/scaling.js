@@ -100,7 +100,7 @@ export class Products {
 const divisorOf = (d, scaled, temperature) => (scaled ? Math.sqrt(d) : 1) * temperature;
 
 /** In nats. A weight of 0 counts as 0. */
-export const spreadOf = (weights) => weights.reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0) + 0;
+export const spreadOf = (weights) => weights.reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
 
 /** How each weight moves with each score: diag(w) − w wᵀ. */
 export const byScores = (weights) => weights.map((w, i) => weights.map((other, j) => (i === j ? w : 0) - w * other));

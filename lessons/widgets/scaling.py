@@ -45,7 +45,7 @@ def multiply(q: Tensor, k: Tensor) -> Tensor:
 
 def spread(weights: Tensor) -> Tensor:
     """The entropy of each row in nats; (…, K) -> (…)."""
-    return torch.special.entr(weights).sum(dim=-1) + 0.0  # never −0
+    return torch.special.entr(weights).sum(dim=-1)
 
 
 def by_scores(weights: Tensor) -> Tensor:

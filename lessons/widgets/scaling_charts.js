@@ -15,6 +15,7 @@ export function fewDigits(x) {
 }
 export const percent = (share) => `${formatNumber(100 * share, share > 0 && share < 0.0995 ? 1 : 0)} %`;
 
+const kindOf = (scaled) => (scaled ? "sl-scaled" : "sl-plain");
 const write = (x, y, content, anchor = "middle", more = "") =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}"${more}>${escapeText(content)}</text>`;
 const stroke = (x1, y1, x2, y2, kind) => `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" class="${kind}"/>`;
@@ -49,7 +50,7 @@ export function histogram(scores, scaled, deviation) {
     (out.above ? write(RIGHT, TOP + 44, `${share(out.above)} further out ▸`, "end") : "");
   const within = [1, 4, 16, 32].map((x) => `${share(scores.filter((s) => Math.abs(s) <= x).length)} within ±${x}`).join(", ");
   const label = `Histogram of ${scores.length} scores. Standard deviation ${formatNumber(deviation)}; ${within}.`;
-  const body = `<g class="${scaled ? "sl-scaled" : "sl-plain"} sl-bars">${bars.join("")}</g>${bracket}${ticks.join("")}${sides}` +
+  const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${bracket}${ticks.join("")}${sides}` +
     write((LEFT + RIGHT) / 2, TOP + 8, `± one standard deviation: ${formatNumber(deviation)}`) +
     stroke(LEFT, top, LEFT, BOTTOM, "sl-axis") + write(LEFT - 6, top + 5, share(most), "end") + write(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis("score, as it goes into the softmax");
   return svg(label, body);
@@ -73,7 +74,7 @@ export function curveChart(chart, sizes, at, scaled, curves) {
   const line = (kind) => {
     const points = sizes.map((d, i) => [place(d), height(curves[kind][i]), chart.axis(curves[kind][i])]);
     const marks = points.map(([x, y, share]) => signs[share < 0 ? "low" : share > 1 ? "high" : kind](x, y));
-    return `<g class="${kind === "true" ? "sl-scaled" : "sl-plain"}"><polyline points="${points.map(([x, y]) => `${x},${y}`).join(" ")}"/>${marks.join("")}</g>`;
+    return `<g class="${kindOf(kind === "true")}"><polyline points="${points.map(([x, y]) => `${x},${y}`).join(" ")}"/>${marks.join("")}</g>`;
   };
   const ticks = chart.ticks.map(([value, text]) => {
     const y = height(value);
@@ -93,12 +94,12 @@ export function curveChart(chart, sizes, at, scaled, curves) {
 }
 
 /** One bar for each key, as high as the rows of the grids beside it. */
-export function weightBars(weights, rowHeight) {
+export function weightBars(weights, rowHeight, scaled) {
   const wide = 150;
   const high = weights.length * rowHeight;
   const bars = weights.map((w, i) => `<rect x="0" y="${i * rowHeight + 5}" width="${round(wide * w)}" height="${rowHeight - 10}"/>`);
   const even = round(wide / weights.length);
   const label = `Weights as bars: ${weights.map((w, i) => `k${i} ${formatNumber(w)}`).join(", ")}. Dashed: the even share, ${formatNumber(1 / weights.length)}.`;
-  const body = `<g class="sl-bars">${bars.join("")}</g>${stroke(0.5, 0, 0.5, high, "sl-axis")}${stroke(even, 0, even, high, "sl-even")}`;
+  const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${stroke(0.5, 0, 0.5, high, "sl-axis")}${stroke(even, 0, even, high, "sl-even")}`;
   return svg(label, body, wide + 2, high).replace("<svg ", `<svg width="${wide + 2}" height="${high}" `);
 }

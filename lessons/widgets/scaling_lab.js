@@ -11,17 +11,17 @@ const [FLOOR, DECADES] = [1e-4, 5]; // of the gradient's chart
 const steps = (name, label) =>
   `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" min="0" max="1" step="1" ${QUIET}>` +
   `<output data-part="${name}-shown"></output></span></label>`;
-const tile = (name, label) => `<div class="sl-tile"><dt>${label}</dt><dd data-part="${name}"></dd></div>`;
+const tile = (name, label) => `<div class="sl-tile"><div>${label}</div><div class="sl-number" data-part="${name}"></div></div>`;
 const chart = (name, label) => `<section class="hg-panel sl-panel"><h4>${label}</h4><div data-part="${name}"></div></section>`;
 const HINT = "Point at a cell, or move with the arrow keys, to read what it says.";
 const LAB = `
   <div class="lw-bar">${steps("d", "d, the head dimension")}${checkbox("scaled", "divide by √d")}${steps("temperature", "temperature")}
     ${slider("num_keys", "keys", 1, 16, 1)}${slider("query", "query shown", 0, 99, 1)}${button("again", "Another draw")}</div>
   <p class="sl-formula" data-part="formula"></p>
-  <div class="lw-stage"><div data-part="scores"></div>${joined("→", "weights")}<section class="hg-panel"><h4>as bars</h4><div data-part="bars"></div></section>
+  <div class="lw-stage"><div data-part="scores"></div>${joined("→", "weights")}<section class="hg-panel"><h4>as bars</h4><div data-part="bars"></div><p class="hg-note">dashed: the even share</p></section>
     ${joined("→", "jacobian")}
-  <dl class="sl-tiles">${tile("entropy", "entropy of the weights")}${tile("largest", "largest weight")}
-    ${tile("by-scores", "size of ∂weights/∂scores")}${tile("by-query", "size of the gradient, ∂weights/∂q")}</dl></div>
+  <div class="sl-tiles">${tile("entropy", "entropy of the weights")}${tile("largest", "largest weight")}
+    ${tile("by-scores", "size of ∂weights/∂scores")}${tile("by-query", "size of the gradient, ∂weights/∂q")}</div></div>
   <p class="lw-readout" data-part="readout">${HINT}</p>
   <div class="lw-stage sl-charts">${chart("histogram", `<span data-part="histogram-title"></span>`)}
     ${chart("entropies", "mean entropy (nats)")}${chart("gradients", "median size of the gradient, ∂weights/∂q")}</div>
@@ -31,7 +31,7 @@ const LAB = `
     <span>▽ △ off the chart</span></p>
   <p class="lw-readout" data-part="stuck"></p>
   <p class="lw-warning" data-part="warning" role="status"></p>
-  <details><summary ${QUIET}>The numbers of the curves</summary><div class="sl-scroll" data-part="table"></div></details>`;
+  <details><summary ${QUIET}>The numbers of the curves</summary><div class="sl-scroll" data-part="table" role="region" aria-label="The numbers of the curves" tabindex="0" ${QUIET}></div></details>`;
 
 class Lab extends View {
   static TRAITS = ["own", "d", "num_keys", "scaled", "temperature", "query", "seed"];
@@ -55,7 +55,7 @@ class Lab extends View {
     this.drawn = measure(state, this.products);
     this.drawControls(state, this.drawn);
     this.drawFormula(state, this.drawn);
-    this.drawQuery(this.drawn);
+    this.drawQuery(state, this.drawn);
     this.drawTiles(this.drawn);
     this.drawCharts(state, this.drawn);
   }
@@ -90,7 +90,7 @@ class Lab extends View {
 
   // One query
 
-  drawQuery({ query, scores, weights, jacobian }) {
+  drawQuery({ scaled }, { query, scores, weights, jacobian }) {
     const rows = weights.map((_, i) => `k${i}`);
     const column = (numbers) => ({ rows, columns: [`q${query}`], values: numbers.map((x) => [x]) });
     this.grids.scores.show(column(scores));
@@ -98,7 +98,7 @@ class Lab extends View {
     this.grids.jacobian.show({ rows, columns: rows, values: jacobian, bound: 0.25 });
     const bars = this.find("bars");
     bars.style.paddingTop = `${this.grids.weights.top}px`;
-    bars.innerHTML = weightBars(weights, this.grids.weights.height);
+    bars.innerHTML = weightBars(weights, this.grids.weights.height, scaled);
   }
 
   drawTiles({ entropy, weights, jacobian, gradient }) {

@@ -131,6 +131,7 @@ def test_temperature_moves_by_powers_of_two(shown):
     expect(shown.locator('[data-part="formula"]')).to_have_text("scores = q·k / (√16 × 8) = q·k / 32")
     lab = ScalingLab(16, 4, temperature=8)
     close(shown.evaluate(COLUMN, "weights"), lab.weights, "weights")
+    close(shown.evaluate(TABLE)[0], lab.curves()["entropy"]["not scaled"], "curve")
 
 
 def test_a_value_between_the_steps_is_kept_until_the_slider_is_moved(page):
@@ -257,3 +258,36 @@ def test_small_entries_of_the_jacobian_have_no_strong_colour(page):
         "all => all.map(x => x.style.backgroundColor)"
     )
     assert set(grounds) == {"rgb(246, 246, 247)"}
+
+
+def test_what_the_lesson_promises_is_seen(page):
+    bare.show(page, ScalingLab(1, scaled=False))
+    text = page.locator(".lw")
+    seen = []
+    for _ in range(11):
+        page.evaluate("frame()")
+        largest = page.locator('[data-part="largest"]')
+        seen.append((page.evaluate(TILE, "largest") > 0.99, largest.inner_text().split()[:2]))
+        press(page, "d", "ArrowRight")
+    page.evaluate("frame()")
+    assert [over for over, _ in seen] == [False] * 8 + [True, False, True]
+    assert seen[8][1][1] != seen[9][1][1] and seen[9][1][0] == "0.98"
+    expect(text).to_contain_text("± one standard deviation: 31.69")
+    expect(text).to_contain_text("Queries that give over 99 % to a single key: 80 %.")
+    assert max(map(abs, page.evaluate(COLUMN, "jacobian"))) < 0.005
+    page.locator('[data-part="scaled"]').check()
+    for words in ("± one standard deviation: 0.99", "1.81 nats", "0.37"):
+        expect(text).to_contain_text(words)
+    for _ in range(4):
+        press(page, "d", "ArrowLeft")
+    page.evaluate("frame()")
+    divided = page.evaluate(COLUMN, "weights")
+    page.locator('[data-part="scaled"]').uncheck()
+    press(page, "temperature", "End")
+    page.evaluate("frame()")
+    assert page.evaluate(COLUMN, "weights") == divided
+    page.locator('[data-part="scaled"]').check()
+    expect(text).to_contain_text("scores = q·k / (√64 × 8) = q·k / 64")
+    expect(page.locator('[data-part="entropy"]')).to_contain_text("2.07 nats")
+    expect(page.locator('[data-part="by-scores"]')).to_contain_text("0.33")
+    expect(page.locator('[data-part="by-query"]')).to_contain_text("0.0430")
