@@ -197,7 +197,7 @@ export class Grid {
     this.hidden = rows.map(() => []);
     const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
     const dense = this.width < 12;
-    const upright = longest(columns) * 7.2 > this.width;
+    const upright = longest(columns) * 7.4 + 6 > this.width;
     this.left = dense ? 26 : longest(rows) * 7.4 + 12;
     this.top = dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22;
     const place = { "--hg-w": this.width, "--hg-h": this.height, "--hg-left": this.left, "--hg-top": this.top };
