@@ -1,8 +1,9 @@
 """Widgets for the notebooks: state in Python, computed by the floors below, drawn in the browser."""
 
+from lessons.widgets.attention_explorer import AttentionExplorer
 from lessons.widgets.dot_product_stepper import DotProductStepper
 from lessons.widgets.head_splitter import HeadSplitter
 from lessons.widgets.mask_studio import MaskStudio
 from lessons.widgets.scaling_lab import ScalingLab
 
-__all__ = ["DotProductStepper", "HeadSplitter", "MaskStudio", "ScalingLab"]
+__all__ = ["AttentionExplorer", "DotProductStepper", "HeadSplitter", "MaskStudio", "ScalingLab"]

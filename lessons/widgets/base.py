@@ -12,6 +12,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 from traitlets import Any as AnyTrait
+from traitlets import TraitError
 
 from lessons.widgets import pictures
 
@@ -54,12 +55,26 @@ def from_json(numbers: Any, _: Any = None) -> Any:
     return float(numbers) if numbers in ("inf", "-inf", "nan") else numbers
 
 
-def synced(**options: Any) -> AnyTrait:
+class BadValue(TraitError, ValueError):
+    """A value that is refused: for those who set it a ValueError; for traitlets a reason to take all changes back."""
+
+
+class Shared(AnyTrait):
+    """A trait whose validator raises ValueErrors."""
+
+    def _cross_validate(self, obj: Any, value: Any) -> Any:
+        try:
+            return super()._cross_validate(obj, value)
+        except ValueError as error:
+            raise BadValue(str(error)) from None
+
+
+def synced(**options: Any) -> Shared:
     """A trait of both sides. The browser's messages arrive in order and need no echo."""
-    return AnyTrait(**options).tag(sync=True, echo_update=False)
+    return Shared(**options).tag(sync=True, echo_update=False)
 
 
-def synced_tensor() -> AnyTrait:
+def synced_tensor() -> Shared:
     """A tensor, which the browser has as nested lists."""
     return synced().tag(to_json=to_json, from_json=from_json)
 
@@ -142,14 +157,12 @@ class LessonWidget(anywidget.AnyWidget):
 
     def _take(self, state: dict[str, Any]) -> None:
         """Set what the browser has set; what is refused is put back there, and the reason is shown."""
-        before = {name: getattr(self, name) for name in state}
         try:
             with self._replay():
                 self.set_state(state)
-        except ValueError as error:
-            self._restore(**before)
+        except BadValue as error:
             self.send({"problem": str(error)})
-            self.send_state([*before])
+            self.send_state([*state])
 
     def _restore(self, **state: Any) -> None:
         with self._replay(), self.hold_sync():

@@ -1,0 +1,110 @@
+"""What AttentionExplorer reads, without a widget: weights of many shapes, their tokens, and a head in a few words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lessons.attention import attend
+from lessons.widgets.base import to_tensor
+
+FIELDS = {  # what Hugging Face's models return with output_attentions=True, and our names for it
+    "attentions": "layer",
+    "encoder_attentions": "encoder",
+    "decoder_attentions": "decoder",
+    "cross_attentions": "cross",
+}
+SHAPES = "(Q, K), (H, Q, K), (B, H, Q, K) or (L, B, H, Q, K)"
+SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>", "<s>", "</s>", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
+LEAST = 0.5  # a head is named after what gets at least this share of its weight
+
+
+def read_weights(weights: Any) -> dict[str, Tensor]:
+    """Every attention by its name, (B, H, Q, K): of tensors, nested lists, a dict of them, or a model's output."""
+    if isinstance(weights, Mapping) and not _of_hugging_face(weights):
+        found = {str(name): _four_axes(part, f"weights[{name!r}]") for name, part in weights.items()}
+    elif fields := _of_hugging_face(weights):
+        found = {
+            f"{name} {i}": _four_axes(layer, f"{field}[{i}]")
+            for field, name in FIELDS.items()
+            for i, layer in enumerate(fields.get(field) or ())
+        }
+    elif isinstance(weights, Sequence) and len(weights) and all(isinstance(part, Tensor) for part in weights):
+        found = {f"layer {i}": _four_axes(part, f"weights[{i}]") for i, part in enumerate(weights)}
+    else:
+        tensor = to_tensor(weights, "weights", "tensors of weights")
+        layers = tensor if tensor.dim() == 5 else [tensor]
+        found = {f"layer {i}": _four_axes(layer, "weights") for i, layer in enumerate(layers)}
+    if not found:
+        raise ValueError(f"weights is {weights!r}; expected at least one layer of weights")
+    return found
+
+
+def _of_hugging_face(weights: Any) -> dict[str, Any]:
+    """The fields with weights that a model's output has, an object or a dict; empty if it is no such output."""
+    read = weights.get if isinstance(weights, Mapping) else lambda name: getattr(weights, name, None)
+    return {field: found for field in FIELDS if isinstance(found := read(field), tuple | list)}
+
+
+def _four_axes(weights: Any, name: str) -> Tensor:
+    tensor = to_tensor(weights, name, "a tensor of weights")
+    if not 2 <= tensor.dim() <= 4 or 0 in tensor.shape:
+        raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected {SHAPES}, with at least one of each")
+    return tensor.reshape(*[1] * (4 - tensor.dim()), *tensor.shape)
+
+
+def read_tokens_of(name: str, axis: str, tokens: Any, batch: int, length: int) -> list[list[str]]:
+    """The names of the queries or keys of one attention, for each sentence; numbers where none are given.
+
+    tokens: a list for all sentences, one list for each, or a dict that gives one of these by the attention's name,
+    or by the beginning of it.
+    """
+    if isinstance(tokens, Mapping):
+        fitting = [key for key in tokens if name.startswith(str(key))]
+        tokens = tokens[max(fitting, key=len)] if fitting else None
+    if tokens is None:
+        return [[str(i) for i in range(length)]] * batch
+    wanted = f"{axis} is {tokens!r}; expected a list of tokens, or one for each sentence"
+    if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+        raise ValueError(wanted)
+    sentences = [tokens] * batch if all(isinstance(token, str) for token in tokens) else list(tokens)
+    for sentence in sentences:
+        if not isinstance(sentence, list | tuple) or not all(isinstance(token, str) for token in sentence):
+            raise ValueError(wanted)
+        if len(sentence) != length:
+            raise ValueError(f"{axis} has {len(sentence)} tokens; expected {length} for {name}")
+    if len(sentences) != batch:
+        raise ValueError(f"{axis} has {len(sentences)} sentences; expected {batch} for {name}")
+    return [list(sentence) for sentence in sentences]
+
+
+def describe_head(weights: Tensor, keys: Sequence[str]) -> str:
+    """What a head (Q, K) mostly looks at, in a few words, with the mean weight that it gives to it."""
+    num_queries, num_keys = weights.shape
+    if weights.isnan().any():
+        return "has NaN"
+    shares = {f"“{keys[k]}”, place {k}": weights[:, k].mean() for k in range(num_keys)} if num_queries > 1 else {}
+    if num_queries == num_keys and num_keys > 1:
+        for offset, name in ((-1, "the one before"), (0, "itself"), (1, "the next one")):
+            shares[name] = weights.diagonal(offset).mean()
+    best = max(shares, key=lambda name: float(shares[name]), default=None)
+    if best is not None and shares[best] >= LEAST:
+        return f"{best}: {shares[best]:.2f}"
+    positive = weights.clamp(min=0)
+    entropy = positive.xlogy(positive).sum(dim=-1).mean().abs()
+    return f"spread, entropy {entropy:.2f}"
+
+
+def example() -> tuple[Tensor, list[str]]:
+    """Four heads (H, T, T), computed by `attend` from queries and keys that were made to ask for one thing each."""
+    tokens = ["the", "cat", "saw", "the", "dog", "<eos>"]
+    count = len(tokens)
+    place = torch.eye(count)
+    word = torch.tensor([[float(a == b) for b in sorted(set(tokens))] for a in tokens])
+    before = torch.eye(count).roll(1, dims=0).tril()  # row i asks for place i - 1; the first asks for nothing
+    first = torch.zeros(count, count)
+    first[:, 0] = 1
+    asked = [before, place, first]
+    heads = [attend(12 * q, place, place)[1] for q in asked] + [attend(8 * word, word, place)[1]]
+    return torch.stack(heads), tokens
