@@ -2,8 +2,9 @@
 
 from lessons.widgets.attention_explorer import AttentionExplorer
 from lessons.widgets.dot_product_stepper import DotProductStepper
+from lessons.widgets.function_lab import FunctionLab
 from lessons.widgets.head_splitter import HeadSplitter
 from lessons.widgets.mask_studio import MaskStudio
 from lessons.widgets.scaling_lab import ScalingLab
 
-__all__ = ["AttentionExplorer", "DotProductStepper", "HeadSplitter", "MaskStudio", "ScalingLab"]
+__all__ = ["AttentionExplorer", "DotProductStepper", "FunctionLab", "HeadSplitter", "MaskStudio", "ScalingLab"]
