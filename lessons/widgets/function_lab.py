@@ -210,7 +210,7 @@ class FunctionLab(LessonWidget):
         if not self._is_mask(self.mask) or self.chosen not in self.names:
             return  # it is about to be refused
         self._experiment = Experiment(self._plugs[self.chosen], self._inputs, self.allowed)
-        self._experiment.look(AT_ONCE)
+        self._experiment.look(AT_ONCE if change else FOR_A_PICTURE)
         self._compute(result=self._experiment.result())
 
     def _compute(self, **state: Any) -> None:

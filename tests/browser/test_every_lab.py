@@ -29,6 +29,24 @@ def cell(part, row, column):
 
 
 WORK = {
+    "AttentionExplorer": Work(
+        click='[data-head="2"]',
+        clicked="2 None",
+        focus='[aria-label="queries"] [role="option"] >> nth=0',
+        keys=("ArrowDown", "Space"),
+        typed="2 1",
+        read="widget.head, widget.query",
+        shown='[aria-label="queries"] [aria-selected="true"]:text-is("cat")',
+    ),
+    "FunctionLab": Work(
+        click=cell("allowed", 0, 1),
+        clicked="True False",
+        focus=cell("allowed", 0, 1),
+        keys=("ArrowDown", "ArrowDown", "ArrowLeft", "Space"),
+        typed="True True",
+        read="widget.allowed[0, 1].item(), (~widget.allowed[2, 0]).item()",
+        shown=cell("allowed", 2, 0) + '[data-value="0"]',
+    ),
     "MaskStudio": Work(
         click=cell("allowed", 1, 3),
         clicked="[[1, 3]]",
