@@ -1,7 +1,7 @@
 import importlib
 import sys
 
-ALL = ("attention", "transformer", "imports", "notebooks")
+ALL = ("attention", "transformer", "imports", "notebooks", "widgets")
 
 
 def main(names: list[str]) -> None:

@@ -1,0 +1,183 @@
+"""How fast a widget answers in a real JupyterLab, and how much it sends and stores; peers beside it.
+
+Painted means: from the pointer's press to the first moment after the frame that shows the change.
+bertviz and circuitsvis are measured where they are installed (`pip install --no-deps bertviz circuitsvis`).
+"""
+
+import base64
+import importlib.util
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+import nbformat
+import torch
+from playwright.sync_api import sync_playwright
+
+from benchmarks import report
+from lessons.widgets import AttentionExplorer
+from tests.browser.lab import Lab, find_browser, make_course, open_browser
+from tests.samples import SAMPLES
+
+ROUNDS = 40
+FRAME = 1000 / 60  # milliseconds
+BINARY = 2  # the kind of websocket frame in which Jupyter sends
+NAME = "benchmark.ipynb"
+OUR_MASK = "from lessons.widgets import MaskStudio\n\nMaskStudio({size}, {size})"
+OUR_FUNCTION = "from lessons.widgets import FunctionLab\n\nFunctionLab(tokens={size})"
+SEABORN = """import ipywidgets, matplotlib.pyplot as plt, numpy as np, seaborn
+from IPython.display import display
+
+mask, out, button = np.tri({size}), ipywidgets.Output(), ipywidgets.Button(description="toggle")
+
+def draw(_=None):
+    mask[0, 1] = 1 - mask[0, 1]
+    out.clear_output(wait=True)
+    with out:
+        figure, ax = plt.subplots()
+        seaborn.heatmap(mask, annot=True, ax=ax)
+        display(figure)
+        plt.close(figure)
+
+button.on_click(draw)
+draw()
+ipywidgets.VBox([button, out])"""
+CLICK = """async ([target, watched, rounds]) => {
+    const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
+    const frame = () => new Promise(requestAnimationFrame);
+    const afterPaint = () => new Promise(done => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = done;
+        requestAnimationFrame(() => channel.port2.postMessage(0));
+    });
+    const look = () => { const e = panel.querySelector(watched); return e && (e.dataset.value ?? e.src); };
+    const times = [];
+    for (let i = 0; i < rounds + 5; i++) {
+        await new Promise(done => setTimeout(done, 150));
+        const before = look();
+        const cell = panel.querySelector(target);
+        const start = performance.now();
+        cell.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true, button: 0, buttons: 1}));
+        window.dispatchEvent(new PointerEvent('pointerup', {bubbles: true}));
+        if (cell.tagName === 'BUTTON') cell.click();
+        while (look() === before && performance.now() - start < 10000) await frame();
+        await afterPaint();
+        times.push(performance.now() - start);
+    }
+    return times.slice(5);
+}"""
+
+
+def open_cell(lab: Lab, source: str) -> None:
+    """A notebook of one cell, run."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(book, lab.server.folder / "notebooks" / NAME)
+    lab.open(NAME)
+    lab.run_all()
+
+
+def click_times(lab: Lab, source: str, target: str, watched: str, rounds: int = ROUNDS) -> float:
+    """Median milliseconds from the press on `target` to the frame that shows another value of `watched`."""
+    open_cell(lab, source)
+    lab.notebook.locator(watched).first.wait_for()
+    return statistics.median(lab.page.evaluate(CLICK, [target, watched, rounds]))
+
+
+def cell(part: str, row: int, column: int) -> str:
+    return f'[data-part="{part}"] [data-at="{row},{column}"]'
+
+
+def measure_answers(lab: Lab) -> None:
+    for size, goal in ((12, 16 + FRAME), (64, 60)):
+        took = click_times(lab, OUR_MASK.format(size=size), cell("allowed", 1, 0), cell("weights", 1, 0))
+        report(f"MaskStudio {size}×{size}, toggle to painted", took, "ms", goal)
+    took = click_times(lab, OUR_FUNCTION.format(size=12), cell("allowed", 1, 0), cell("weights", 1, 0))
+    report("FunctionLab 12×12, toggle to painted, by the kernel", took, "ms", 60)
+    for size in (12, 64):
+        took = click_times(lab, SEABORN.format(size=size), "button.jupyter-button", ".jp-OutputArea img", 5)
+        print(f"{f'seaborn in an Output, {size}×{size}, click to painted':<56} {took:7.0f} ms")
+
+
+def measure_messages(lab: Lab) -> None:
+    """What one toggle sends, as the content of the messages in both directions."""
+    for name, source in (("MaskStudio", OUR_MASK), ("FunctionLab", OUR_FUNCTION)):
+        open_cell(lab, source.format(size=12))
+        lab.notebook.locator(cell("allowed", 1, 0)).wait_for()
+        sent = listen(lab)
+        lab.page.evaluate(CLICK, [cell("allowed", 1, 0), cell("weights", 1, 0), 15])
+        lab.page.wait_for_timeout(500)
+        report(f"{name} 12×12, messages of one toggle", sum(sent) / 20 / 1000, "kB", 2)
+
+
+def listen(lab: Lab) -> list[int]:
+    """A list that grows by the size of each message, in both directions."""
+    sent: list[int] = []
+    session = lab.page.context.new_cdp_session(lab.page)
+    session.send("Network.enable")
+    for way in ("Network.webSocketFrameSent", "Network.webSocketFrameReceived"):
+        session.on(way, lambda event: sent.append(content_bytes(event["response"])))
+    return sent
+
+
+def content_bytes(frame: dict) -> int:
+    """The bytes that a comm message says, of Jupyter's binary frames: a table of places, then the parts."""
+    if frame["opcode"] != BINARY:
+        return 0
+    data = base64.b64decode(frame["payloadData"])
+    count = int.from_bytes(data[:8], "little")
+    places = [int.from_bytes(data[8 * i : 8 * i + 8], "little") for i in range(1, count + 1)]
+    header, content = (data[places[i] : places[i + 1]] for i in (1, 4))
+    return len(content) if json.loads(header)["msg_type"] == "comm_msg" else 0
+
+
+def measure_stored() -> None:
+    for name, make in SAMPLES.items():
+        data, _ = make()._repr_mimebundle_()
+        report(f"{name}, stored in a notebook", len(json.dumps(data).encode()) / 1000, "kB", 20)
+
+
+def measure_peers() -> None:
+    """12 layers × 12 heads × 12 tokens: what each keeps in the notebook. The peers draw nothing without the network."""
+    torch.manual_seed(0)
+    layers = list(torch.rand(12, 1, 12, 12, 12).softmax(-1))
+    tokens = [f"token{i}" for i in range(12)]
+    data, _ = AttentionExplorer(layers, tokens=tokens)._repr_mimebundle_()
+    sizes = {"AttentionExplorer": len(json.dumps(data).encode())}
+    if importlib.util.find_spec("bertviz"):
+        from bertviz import head_view
+
+        sizes["bertviz, head_view"] = len(head_view(layers, tokens, html_action="return").data.encode())
+    if importlib.util.find_spec("circuitsvis"):
+        from circuitsvis.attention import attention_patterns
+
+        pages = [str(attention_patterns(tokens=tokens, attention=layer[0])) for layer in layers]
+        sizes["circuitsvis, attention_patterns, all layers"] = len("".join(pages).encode())
+    for name, size in sizes.items():
+        print(f"{name:<56} {size / 1000:7.1f} kB stored for 12 layers × 12 heads × 12 tokens")
+    missing = [name for name in ("bertviz", "circuitsvis") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"not installed here, and not measured: {', '.join(missing)}")
+
+
+def main() -> None:
+    path = find_browser()
+    if not path:
+        return print("no Chromium found: nothing measured")
+    measure_stored()
+    measure_peers()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = open_browser(playwright, path)
+        server = make_course(Path(folder))
+        try:
+            lab = Lab(server, browser.new_page(viewport={"width": 1400, "height": 1000}))
+            measure_answers(lab)
+            measure_messages(lab)
+        finally:
+            server.stop()
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
