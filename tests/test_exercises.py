@@ -151,6 +151,7 @@ import torch.nn.functional as F
 from torch import nn
 from lessons import masks
 from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
+from lessons.positions import rotate
 """
 
 

@@ -4,6 +4,7 @@ The key is the module of the exercises and the name of the learner's function. T
 """
 
 from tests.answers import (
+    embeddings_and_positions,
     mask_tutorial,
     masked_attention,
     multi_head_attention,
@@ -20,6 +21,7 @@ LESSONS = (
     masked_attention,
     self_and_cross_attention,
     multi_head_attention,
+    embeddings_and_positions,
     mask_tutorial,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
