@@ -5,6 +5,7 @@ The key is the module of the exercises and the name of the learner's function. T
 
 from tests.answers import (
     embeddings_and_positions,
+    encoder,
     mask_tutorial,
     masked_attention,
     multi_head_attention,
@@ -22,6 +23,7 @@ LESSONS = (
     self_and_cross_attention,
     multi_head_attention,
     embeddings_and_positions,
+    encoder,
     mask_tutorial,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
