@@ -536,9 +536,56 @@ def course_map(ready: Collection[str] = READY) -> str:
     return _picture("course-map", 630, "The course", _map_in_words(ready), [key, *lessons, *arrows])
 
 
+# --- An encoder layer in both orders ---------------------------------------------------------------------------
+
+
+def _plus(x: float, y: float) -> Box:
+    return Box(x, y, 30, 30, "data", "+")
+
+
+def _order(y: float, name: str, formula: str, norm_first: bool) -> list[str]:
+    """One layer from left to right; the residuals run above, each from before its branch to its sum."""
+    parts = [_text(60, y - 68, name, 16, "start", font_weight="600"), _quiet(160, y - 68, formula, "start")]
+    x, last = 60.0, Box(60, y, 40, 30, "data", "x")
+    parts.append(_box(last))
+    for words in ("self-\nattention", "feed-\nforward"):
+        branch = Box(x + 120 if norm_first else x + 130, y, 90, 50, "norm" if norm_first else "product")
+        middle = Box(branch.x + 145, y, 110, 50, "product")
+        if norm_first:
+            boxes = [branch._replace(words="norm"), middle._replace(words=words), _plus(middle.x + 105, y)]
+        else:
+            boxes = [
+                branch._replace(words=words),
+                _plus(branch.x + 105, y),
+                Box(branch.x + 215, y, 90, 50, "norm", "norm"),
+            ]
+        sum_box = next(box for box in boxes if box.words == "+")
+        fork = last.right()[0] + 14
+        parts += [_line(a.right(), b.left()) for a, b in pairwise([last, *boxes])]
+        parts += [_line((fork, y), (fork, y - 44), (sum_box.x, y - 44), sum_box.top)]
+        parts += [_box(box) for box in boxes]
+        last = boxes[-1]
+        x = last.x
+    parts.append(_line(last.right(), (last.right()[0] + 36, y)))
+    return parts
+
+
+def encoder_layer() -> str:
+    """Where the norm stands: on the path of x, or in the branch."""
+    parts = _order(145, "Post-LN", "norm(x + sublayer(x)): the paper; each norm stands on the path of x", False)
+    parts += _order(300, "Pre-LN", "x + sublayer(norm(x)): each norm stands in a branch; x passes through", True)
+    description = (
+        "Two rows. Post-LN: x goes through self-attention, is added to what came out, then through a norm; the same "
+        "with the feed-forward network. Pre-LN: a norm and self-attention stand in a branch whose result is added to "
+        "x, which passes through untouched; the same with the feed-forward network."
+    )
+    return _picture("encoder-layer", 370, "An encoder layer in both orders", description, parts)
+
+
 DIAGRAMS: dict[str, Callable[[], str]] = {
     "scaled_dot_product_attention": scaled_dot_product_attention,
     "multi_head_attention": multi_head_attention,
+    "encoder_layer": encoder_layer,
     "encoder_decoder": encoder_decoder,
     "course_map": course_map,
 }
