@@ -4,6 +4,7 @@ The key is the module of the exercises and the name of the learner's function. T
 """
 
 from tests.answers import (
+    decoder,
     embeddings_and_positions,
     encoder,
     mask_tutorial,
@@ -24,6 +25,7 @@ LESSONS = (
     multi_head_attention,
     embeddings_and_positions,
     encoder,
+    decoder,
     mask_tutorial,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
