@@ -56,12 +56,12 @@ const LAB = `
     ${button("undo", "Undo")}${button("reset", "Reset")}</div>
   <p class="fl-call">It is called with <code data-part="called"></code></p>
   <div class="lw-stage"><div data-part="allowed"></div>
-    <div class="lw-join" data-part="moves-join"><i aria-hidden="true">→</i><div data-part="moves"></div></div>
+    <div class="lw-join fl-result" data-part="moves-join"><i aria-hidden="true">→</i><div data-part="moves"></div></div>
     <section class="fl-verdict"><h4>the leak detector</h4><p data-part="verdict"></p>${button("look", "Look for leaks")}</section></div>
   <p class="lw-warning" data-part="warning" role="status"></p>
   <p class="fl-printed" data-part="printed" hidden></p>
-  <div class="lw-stage"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
-  <div class="lw-stage" data-part="outputs"><div data-part="output"></div>${joined("−", "right")}${joined("=", "gap")}</div>
+  <div class="lw-stage fl-result"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
+  <div class="lw-stage fl-result" data-part="outputs"><div data-part="output"></div>${joined("−", "right")}${joined("=", "gap")}</div>
   <p class="lw-readout" data-part="readout">${POINT}</p>
   <div class="lw-legend"><span><span class="hg-cell" style="background:${LIT};color:#000"><b>↕</b></span>moves</span>
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
