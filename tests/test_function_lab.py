@@ -177,7 +177,7 @@ WRONG = {
     "numpy": (lambda scores: scores.numpy(), "gives a numpy.ndarray as its weights; expected a torch tensor."),
     "list": (lambda scores: [1, 2, 3], "gives 3 things; expected (output, weights), or one of them alone."),
     "nothing": (lambda scores: (None, scores), "gives None in the place of its output; expected (output, weights)."),
-    "float": (lambda scores: 0.5, "gives a builtins.float as its weights; expected a torch tensor."),
+    "float": (lambda scores: 0.5, "gives a float as its weights; expected a torch tensor."),
     "shape": (lambda scores: scores[:2], "gives weights of shape (2, 5); expected (5, 5), (queries, keys)."),
     "output": (lambda q, k, v: q, "gives output of shape (5, 4); expected (5, 3), (queries, features of a value)."),
     "bool": (lambda scores, allowed: allowed, "gives weights of torch.bool; expected floats."),

@@ -200,7 +200,7 @@ class FunctionLab(LessonWidget):
     @observe("mask")
     def _remember(self, change: dict) -> None:
         if not self._replaying and self._is_mask(change["old"]) and self._is_mask(change["new"]):
-            self.history = [*self.history, change["old"]][-HISTORY:]
+            self.history = [*self.history, change["old"]]
 
     @observe("mask", "chosen")
     def _try(self, change: dict | None = None) -> None:

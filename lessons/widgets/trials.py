@@ -154,7 +154,8 @@ def read_result(plug: Plug, result: Any, inputs: dict[str, Tensor]) -> tuple[Ten
 
 def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor:
     if not isinstance(x, Tensor):
-        raise Unreadable(f"gives a {type(x).__module__}.{type(x).__name__} as its {name}; expected a torch tensor.")
+        kind = f"{type(x).__module__}.{type(x).__name__}".removeprefix("builtins.")
+        raise Unreadable(f"gives a {kind} as its {name}; expected a torch tensor.")
     if x.layout != torch.strided or x.device.type == "meta":
         raise Unreadable(f"gives {name} that are no ordinary tensor: it is sparse, nested or without data.")
     if tuple(x.shape) != shape:

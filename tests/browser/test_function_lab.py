@@ -198,6 +198,7 @@ def test_what_goes_wrong_is_shown(page):
     expect(status).to_contain_text("wrong raises RuntimeError: mat1 and mat2 shapes cannot be multiplied")
     expect(status).to_contain_text("return scores @ scores[:2]. It was called with scores (5, 5), allowed (5, 5).")
     expect(page.locator('[data-part="printed"]')).to_have_text("It printed: it is <i>printed</i>")
+    expect(page.locator('[data-part="printed"]')).to_be_visible()
     for part in ("weights", "difference", "moves", "output", "right"):
         expect(page.locator(f'[data-part="{part}"]')).to_be_hidden()
     expect(page.locator('[data-part="reference"]')).to_be_visible()
@@ -263,6 +264,16 @@ def test_each_cell_says_what_it_holds(page):
     expect(readout).to_contain_text("Query 1 “cat”, feature 2: the function gives ")
     bare.cell(page, "weights", 1, 5).hover()
     expect(readout).to_contain_text("Query 1 “cat”: the sum of its weights.")
+
+
+def test_that_an_output_moves_with_its_own_token_is_no_leak(page):
+    allowed = ~torch.eye(5, dtype=torch.bool)
+    allowed[2] = False
+    bare.show(page, FunctionLab(right, allowed=allowed))
+    own = [bare.cell(page, "moves", i, i) for i in range(5)]
+    assert [cell.inner_text() for cell in own] == ["↕", "↕", "×", "↕", "↕"]
+    assert page.locator('[data-part="moves"] .hg-leak').count() == 0
+    expect(own[0]).to_have_attribute("aria-label", "output 0 “the”, token changed 0 “the”: moves")
 
 
 def test_a_small_difference_keeps_its_sign_and_its_size(page):
