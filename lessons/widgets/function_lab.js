@@ -39,6 +39,11 @@ function unpack(text, rows) {
 }
 
 /** A table of 0 and 1 from a text. */
+const flip = (mask, places) => {
+  const cells = [...mask];
+  for (const i of places) cells[i] = cells[i] === "1" ? "0" : "1";
+  return cells.join("");
+};
 const table = (text, rows) => {
   const columns = text.length / rows;
   return Array.from({ length: rows }, (_, r) => [...text.slice(r * columns, (r + 1) * columns)].map(Number));
@@ -110,12 +115,13 @@ class Laboratory extends View {
 
   change(mask) {
     const now = this.model.get("mask");
-    if (mask !== now) this.commit({ mask, history: [...this.model.get("history"), now].slice(-STEPS_KEPT) });
+    const step = [...mask].flatMap((x, i) => (x === now[i] ? [] : [i]));
+    if (step.length) this.commit({ mask, history: [...this.model.get("history"), step].slice(-STEPS_KEPT) });
   }
 
   undo() {
     const history = this.model.get("history");
-    if (history.length) this.commit({ mask: history.at(-1), history: history.slice(0, -1) });
+    if (history.length) this.commit({ mask: flip(this.model.get("mask"), history.at(-1)), history: history.slice(0, -1) });
   }
 
   paint(cells, done) {

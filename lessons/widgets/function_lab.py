@@ -182,7 +182,8 @@ class FunctionLab(LessonWidget):
     def undo(self) -> None:
         """Take back the last step."""
         if self.history:
-            *before, mask = self.history
+            *before, step = self.history
+            mask = "".join("01"[(x == "1") != (i in step)] for i, x in enumerate(self.mask))
             self._restore(mask=mask, history=before)
 
     def reset(self) -> None:
@@ -200,7 +201,8 @@ class FunctionLab(LessonWidget):
     @observe("mask")
     def _remember(self, change: dict) -> None:
         if not self._replaying and self._is_mask(change["old"]) and self._is_mask(change["new"]):
-            self.history = [*self.history, change["old"]]
+            step = [i for i, (old, new) in enumerate(zip(change["old"], change["new"])) if old != new]
+            self.history = [*self.history, step]
 
     @observe("mask", "chosen")
     def _try(self, change: dict | None = None) -> None:
@@ -243,10 +245,12 @@ class FunctionLab(LessonWidget):
         return self._read_mask(proposal["value"], "mask")
 
     @validate("history")
-    def _check_history(self, proposal: dict) -> list[str]:
-        if not isinstance(proposal["value"], list | tuple):
-            raise ValueError(f"history is {proposal['value']!r}; expected a list of masks")
-        return [self._read_mask(mask, "history") for mask in proposal["value"]][-HISTORY:]
+    def _check_history(self, proposal: dict) -> list[list[int]]:
+        steps = proposal["value"]
+        if not isinstance(steps, list) or not all(isinstance(step, list) for step in steps):
+            raise ValueError(f"history is {steps!r}; expected a list of steps, each a list of places in the mask")
+        last = self.scores.numel() - 1
+        return [[whole_number(i, "history", 0, last) for i in step] for step in steps][-HISTORY:]
 
     def _read_mask(self, mask: Any, name: str) -> str:
         if not self._is_mask(mask):

@@ -101,7 +101,7 @@ def test_a_click_goes_to_python_and_its_answer_comes_back(page):
     page.evaluate("frame()")
     expect(page.locator('[data-part="verdict"]')).to_have_text("Waiting for Python …")
     expect(page.locator(".lw")).to_have_attribute("aria-busy", "true")
-    assert page.evaluate("model.sent") == [{"set": {"mask": "11" + lab.mask[2:], "history": [lab.mask]}}]
+    assert page.evaluate("model.sent") == [{"set": {"mask": "11" + lab.mask[2:], "history": [[1]]}}]
     flip(lab, page)
     assert lab.allowed[0].tolist() == [True, True, False, False, False]
     expect(page.locator(".lw")).to_have_attribute("aria-busy", "false")
@@ -219,6 +219,7 @@ def test_only_an_output(page):
 
 def test_a_slow_function_has_a_button(page, monkeypatch):
     monkeypatch.setattr(function_lab, "AT_ONCE", 0.0)
+    monkeypatch.setattr(function_lab, "FOR_A_PICTURE", 0.0)
     lab = FunctionLab(after)
     bare.show(page, lab)
     expect(page.locator('[data-part="moves"]')).to_be_hidden()
