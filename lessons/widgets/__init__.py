@@ -6,5 +6,14 @@ from lessons.widgets.function_lab import FunctionLab
 from lessons.widgets.head_splitter import HeadSplitter
 from lessons.widgets.mask_studio import MaskStudio
 from lessons.widgets.scaling_lab import ScalingLab
+from lessons.widgets.shape_tour import ShapeTour
 
-__all__ = ["AttentionExplorer", "DotProductStepper", "FunctionLab", "HeadSplitter", "MaskStudio", "ScalingLab"]
+__all__ = [
+    "AttentionExplorer",
+    "DotProductStepper",
+    "FunctionLab",
+    "HeadSplitter",
+    "MaskStudio",
+    "ScalingLab",
+    "ShapeTour",
+]

@@ -119,6 +119,8 @@ export const TONES = {
   },
 };
 
+TONES.ids = (x) => ({ text: String(x), ground: "#e8e8ec", say: `id ${x}` });
+
 /** The greatest ordinary number, for the colours. */
 export function boundOf(matrix) {
   let most = 0;

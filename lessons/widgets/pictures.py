@@ -26,7 +26,7 @@ th, td { padding: 4px 7px; text-align: center; border: 1px solid #fff; font-weig
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix to draw. tone: "mask", "scores", "weights", "values" or "homes"; it decides about colours and marks.
+    """One matrix to draw. tone: "mask", "scores", "weights", "values", "ids" or "homes", for colours and marks.
 
     "homes" colours and marks each cell by the head that its number belongs to, and "blocked" is out of place.
     Where there is room for one panel only, it is the main one.
@@ -156,6 +156,8 @@ def cell_text(tone: str, value: float | bool, crossed: bool) -> str:
     if tone == "mask":
         number = str(value) if isinstance(value, bool) else format_number(value, 0)
         return f"× {number}" if crossed else number
+    if tone == "ids":
+        return f"{value:.0f}"
     return "×" if crossed else format_number(value)
 
 

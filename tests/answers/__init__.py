@@ -14,6 +14,7 @@ from tests.answers import (
     scaled_dot_product,
     self_and_cross_attention,
     start_here,
+    transformer,
 )
 
 LESSONS = (
@@ -26,6 +27,7 @@ LESSONS = (
     embeddings_and_positions,
     encoder,
     decoder,
+    transformer,
     mask_tutorial,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}

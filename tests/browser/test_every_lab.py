@@ -83,6 +83,15 @@ WORK = {
         read="widget.d, widget.scaled",
         shown='[data-part="d-shown"]:text-is("256")',
     ),
+    "ShapeTour": Work(
+        click='[data-part="next"]',
+        clicked="1 0",
+        focus='[data-step="1"]',
+        keys=("ArrowDown", "End"),
+        typed="17 0",
+        read="widget.step, widget.sentence",
+        shown='[data-step="17"][aria-current="step"]',
+    ),
 }
 
 

@@ -1,0 +1,250 @@
+"""ShapeTour: walk a batch through a Transformer, block by block."""
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from traitlets import observe, validate
+
+from lessons.config import TransformerConfig
+from lessons.transformer import Transformer
+from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons.widgets.pictures import Panel
+
+MOST = 24  # so many rows and columns are drawn
+SOURCE = ["the cat is asleep now", "it sleeps <pad> <pad> <pad>"]
+TARGET = ["<bos> le chat dort", "<bos> il dort <pad>"]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One stop on the way: a tensor, the names of its axes, the line of code that made it, and what it is."""
+
+    name: str
+    side: str  # "encoder" or "decoder"
+    axes: str
+    code: str
+    text: str
+    tensor: Tensor
+
+    @property
+    def has_heads(self) -> bool:
+        return "H" in self.axes
+
+
+def walk(model: Transformer, src: Tensor, tgt: Tensor) -> list[Stop]:
+    """Run the model once, and gather what stands between its parts, in the order in which it arises."""
+    kept: dict[str, Tensor] = {}
+    parts = {"src": model.src_embedding, "tgt": model.tgt_embedding, "memory": model.encoder, "end": model.decoder}
+    parts |= {f"encoder.{i}": layer for i, layer in enumerate(model.encoder.layers)}
+    parts |= {f"decoder.{i}": layer for i, layer in enumerate(model.decoder.layers)}
+
+    def keep(name: str):
+        def hook(_: Any, __: Any, output: Any) -> None:
+            kept[name] = output[0] if isinstance(output, tuple) else output
+
+        return hook
+
+    hooks = [part.register_forward_hook(keep(name)) for name, part in parts.items()]
+    try:
+        with torch.no_grad():
+            logits, weights = model(src, tgt, need_weights=True)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return [*_encoder_stops(src, kept, weights), *_decoder_stops(tgt, kept, weights, logits)]
+
+
+def _encoder_stops(src: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor]) -> list[Stop]:
+    def stop(name: str, axes: str, code: str, text: str, tensor: Tensor) -> Stop:
+        return Stop(name, "encoder", axes, code, text, tensor)
+
+    text = "Whole numbers, one for each token; 0 is padding."
+    stops = [stop("source ids", "B S", "src", text, src)]
+    text = "A row for each token, its position added."
+    stops += [stop("embedding", "B S D", "x = model.src_embedding(src)", text, kept["src"])]
+    for i in range(sum(name.startswith("encoder.") for name in kept)):
+        name = f"encoder.{i}.self_attn"
+        text = "Who looks at whom: source tokens at source tokens. Nobody looks at padding."
+        stops += [stop(f"layer {i}: weights", "B H S S", f'weights["{name}"]', text, weights[name])]
+        text = "Attention and feed-forward, each with its residual. The shape is that of the input."
+        code = f"x, _ = model.encoder.layers[{i}](x, src_allowed)"
+        stops += [stop(f"layer {i}: out", "B S D", code, text, kept[f"encoder.{i}"])]
+    text = "What the encoder leaves; the decoder's cross-attention asks it in every layer."
+    return [*stops, stop("memory", "B S D", "memory = model.encode(src)", text, kept["memory"])]
+
+
+def _decoder_stops(tgt: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor], logits: Tensor) -> list[Stop]:
+    def stop(name: str, axes: str, code: str, text: str, tensor: Tensor) -> Stop:
+        return Stop(name, "decoder", axes, code, text, tensor)
+
+    stops = [stop("target ids", "B T", "tgt", "What has been written so far.", tgt)]
+    text = "A row for each token, its position added; the table is the target's."
+    stops += [stop("embedding", "B T D", "x = model.tgt_embedding(tgt)", text, kept["tgt"])]
+    for i in range(sum(name.startswith("decoder.") for name in kept)):
+        name = f"decoder.{i}.self_attn"
+        text = "Target tokens look at themselves and at what came before: the causal triangle."
+        stops += [stop(f"layer {i}: self", "B H T T", f'weights["{name}"]', text, weights[name])]
+        name = f"decoder.{i}.cross_attn"
+        text = "Target tokens look at the memory: a row for each target token, a column for each source token."
+        stops += [stop(f"layer {i}: cross", "B H T S", f'weights["{name}"]', text, weights[name])]
+        text = "Three sublayers, each with its residual."
+        code = f"x, _ = model.decoder.layers[{i}](x, memory, tgt_allowed, src_allowed)"
+        stops += [stop(f"layer {i}: out", "B T D", code, text, kept[f"decoder.{i}"])]
+    text = "After the decoder's last norm, if it has one."
+    stops += [stop("decoder's end", "B T D", "x, _ = model.decoder(x, memory, …)", text, kept["end"])]
+    text = "A score for each word that could come next, at each position."
+    stops += [stop("logits", "B T V", "logits = model.out_proj(x)", text, logits)]
+    text = "Not part of the model: what the scores mean as shares of 1."
+    return [*stops, stop("probabilities", "B T V", "logits.softmax(dim=-1)", text, logits.softmax(dim=-1))]
+
+
+class ShapeTour(LessonWidget):
+    """A batch on its way through a Transformer: at each stop the name, the shape, the code and the tensor.
+
+    model: a Transformer, without dropout or in eval mode; a small one with random weights unless given.
+    src (B, S), tgt (B, T): ids; source_tokens, target_tokens: their names, B lists. Give all of these or none.
+
+    `step`, `sentence` and `head` can be set from code; `stops` holds the tensors themselves.
+    """
+
+    _esm = front_end("shape_tour")
+    _css = style("shape_tour")
+
+    step, sentence, head, sizes, way, shown = (synced() for _ in range(6))
+
+    def __init__(
+        self,
+        model: Transformer | None = None,
+        src: Tensor | None = None,
+        tgt: Tensor | None = None,
+        source_tokens: Any = None,
+        target_tokens: Any = None,
+        **options: Any,
+    ):
+        given = [model is not None, src is not None, tgt is not None]
+        if any(given) and not all(given):
+            missing = [name for name, here in zip(("model", "src", "tgt"), given) if not here]
+            raise ValueError(f"{missing[0]} is None; expected model, src and tgt together, or none of them")
+        if model is None:
+            model, src, tgt, source_tokens, target_tokens = _example()
+        if not isinstance(model, Transformer):
+            raise ValueError(f"model is a {type(model).__name__}; expected a Transformer")
+        self.stops = walk(model, src, tgt)
+        self._names = {
+            "S": _read_names(source_tokens, src, "source_tokens"),
+            "T": _read_names(target_tokens, tgt, "target_tokens"),
+        }
+        way = [[s.name, s.side, s.axes, list(s.tensor.shape), s.code, s.text] for s in self.stops]
+        sizes = [len(src), model.config.num_heads]
+        start = {"step": 0, "sentence": 0, "head": 0, **options}
+        super().__init__(way=way, sizes=sizes, shown={}, **start)
+        self._refresh()
+
+    @property
+    def stop(self) -> Stop:
+        """The present one."""
+        return self.stops[self.step]
+
+    @property
+    def matrix(self) -> Tensor:
+        """(rows, columns), what is drawn: one sentence, and one head where there are heads."""
+        tensor = self.stop.tensor[self.sentence]
+        if self.stop.has_heads:
+            tensor = tensor[self.head]
+        return tensor[None] if tensor.dim() == 1 else tensor
+
+    def _labels(self, axis: str, length: int) -> list[str]:
+        names = self._names[axis][self.sentence] if axis in self._names else [str(i) for i in range(length)]
+        return names[:MOST]
+
+    def _drawn(self) -> Panel:
+        values = self.matrix[:MOST, :MOST]
+        axes = self.stop.axes.split()
+        rows, columns = axes[-2:] if len(axes) > 2 else ("B", axes[-1])
+        names = {"S": "source", "T": "target", "D": "feature", "V": "word", "B": "sentence"}
+        row_names = [str(self.sentence)] if rows == "B" else self._labels(rows, len(values))
+        shares = self.stop.has_heads or self.stop.name == "probabilities"
+        tone = "ids" if rows == "B" else "weights" if shares else "values"
+        axis = {"row_axis": names[rows], "column_axis": names[columns]}
+        return Panel(
+            tone, self.stop.name, row_names, self._labels(columns, values.size(1)), values.float(), **axis, main=True
+        )
+
+    # What a trait accepts
+
+    @validate("step", "sentence", "head")
+    def _check_place(self, proposal: dict) -> int:
+        name = proposal["trait"].name
+        limit = {"step": len(self.stops), "sentence": self.sizes[0], "head": self.sizes[1]}[name]
+        return whole_number(proposal["value"], name, 0, limit - 1)
+
+    @validate("sizes", "way", "shown")
+    def _check_own(self, proposal: dict) -> Any:
+        """Only Python writes these."""
+        name, value = proposal["trait"].name, proposal["value"]
+        if not isinstance(value, dict if name == "shown" else list) or (self._replaying and not self._refreshing):
+            raise ValueError(f"{name} is {value!r}; expected nobody to set it: it comes from the model")
+        return value
+
+    _refreshing = False
+
+    @observe("step", "sentence", "head")
+    def _follow(self, _: dict) -> None:
+        if self.shown:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        panel = self._drawn()
+        data = base64.b64encode(panel.values.contiguous().numpy().tobytes()).decode()
+        self._refreshing = True
+        try:
+            self.shown = {
+                "at": [self.step, self.sentence, self.head],
+                "tone": panel.tone,
+                "rows": panel.rows,
+                "columns": panel.columns,
+                "axes": [panel.row_axis, panel.column_axis],
+                "data": data,
+                "more": max(self.matrix.shape) > MOST,
+            }
+        finally:
+            self._refreshing = False
+
+    # Pictures
+
+    def panels(self) -> list[Panel]:
+        return [self._drawn()]
+
+    def lines(self) -> list[str]:
+        """All stops with their shapes."""
+        return [f"{s.side}, {s.name}: ({', '.join(s.axes.split())}) = {tuple(s.tensor.shape)}" for s in self.stops]
+
+    def __repr__(self) -> str:
+        shape = tuple(self.stop.tensor.shape)
+        return f"ShapeTour: stop {self.step + 1} of {len(self.stops)}, {self.stop.side}, {self.stop.name}, {shape}"
+
+
+def _example() -> tuple[Transformer, Tensor, Tensor, list[list[str]], list[list[str]]]:
+    """A small model with random weights, and two sentences of different lengths."""
+    sides = [[sentence.split() for sentence in side] for side in (SOURCE, TARGET)]
+    words = [["<pad>", *sorted({w for s in side for w in s} - {"<pad>"})] for side in sides]
+    src, tgt = (torch.tensor([[w.index(t) for t in s] for s in side]) for side, w in zip(sides, words))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        config = TransformerConfig(
+            len(words[0]), len(words[1]), 6, 3, num_layers=2, d_ff=16, dropout=0.0, norm_first=True
+        )
+        model = Transformer(config).eval()
+    return model, src, tgt, *sides
+
+
+def _read_names(names: Any, ids: Tensor, name: str) -> list[list[str]]:
+    if names is None:
+        return [[str(i) for i in row] for row in ids.tolist()]
+    sentences = [list(sentence) for sentence in names]
+    if [len(sentence) for sentence in sentences] != [ids.size(1)] * len(ids):
+        raise ValueError(f"{name} is {names!r}; expected {len(ids)} lists of {ids.size(1)} tokens")
+    return [[str(token) for token in sentence] for sentence in sentences]

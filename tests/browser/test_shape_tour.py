@@ -1,0 +1,80 @@
+"""ShapeTour alone in a browser: the numbers of every stop, mouse and keyboard."""
+
+import bare
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from lessons.widgets import ShapeTour
+
+READ = """() => [...document.querySelectorAll('[data-part="grid"] .hg-row')].slice(1).map(
+    row => [...row.querySelectorAll(".hg-cell")].map(cell => Number(cell.dataset.value)))"""
+
+
+@pytest.fixture
+def page(browser):
+    page = bare.open_page(browser)
+    yield page
+    assert page.complaints == []
+    page.close()
+
+
+def deliver(page, tour):
+    bare.deliver(page, tour)
+    page.evaluate("frame()")
+
+
+def test_every_stop_shows_the_tensor_of_the_model(page):
+    tour = ShapeTour()
+    bare.show(page, tour)
+    for step, stop in enumerate(tour.stops):
+        page.locator(f'[data-step="{step}"]').click()
+        deliver(page, tour)
+        for sentence in (1, 0):
+            page.locator('[data-part="sentence"]').select_option(str(sentence))
+            if stop.has_heads:
+                page.locator('[data-part="head"]').select_option(str(sentence))
+            deliver(page, tour)
+            torch.testing.assert_close(
+                torch.tensor(page.evaluate(READ), dtype=torch.float32), tour.matrix.float(), rtol=1e-6, atol=1e-6
+            )
+        shape = f"({', '.join(stop.axes.split())}) = ({', '.join(map(str, stop.tensor.shape))})"
+        expect(page.locator('[data-part="shape"]')).to_contain_text(shape)
+        expect(page.locator('[data-part="code"]')).to_have_text(stop.code)
+        expect(page.locator(f'[data-step="{step}"]')).to_have_attribute("aria-current", "step")
+        assert page.locator("[aria-current]").count() == 1
+
+
+def test_keys_walk(page):
+    tour = ShapeTour()
+    bare.show(page, tour)
+    page.locator('[data-step="0"]').focus()
+    for key, step in [
+        ("ArrowDown", 1),
+        ("PageDown", 2),
+        ("ArrowUp", 1),
+        ("End", 17),
+        ("PageDown", 17),
+        ("Home", 0),
+        ("ArrowLeft", 0),
+    ]:
+        page.keyboard.press(key)
+        deliver(page, tour)
+        assert tour.step == step, key
+        expect(page.locator(f'[data-step="{step}"]')).to_be_focused()
+    page.get_by_role("button", name="Next").click()
+    deliver(page, tour)
+    assert tour.step == 1
+    expect(page.locator('[data-part="place"]')).to_have_text("stop 2 of 18")
+    page.get_by_role("button", name="Back").click()
+    expect(page.get_by_role("button", name="Back")).to_have_attribute("aria-disabled", "true")
+
+
+def test_ids_are_whole_and_weights_have_sums(page):
+    tour = ShapeTour()
+    bare.show(page, tour)
+    expect(page.locator('[data-part="grid"] [data-at="0,0"]')).to_have_text(str(tour.stops[0].tensor[0, 0].item()))
+    page.locator('[data-step="2"]').click()
+    deliver(page, tour)
+    expect(page.locator('[data-part="grid"] .hg-sum').first).to_have_text("1.00")
+    expect(page.locator('[data-part="heads"]')).to_be_visible()
