@@ -5,6 +5,7 @@ from lessons.widgets.dot_product_stepper import DotProductStepper
 from lessons.widgets.function_lab import FunctionLab
 from lessons.widgets.head_splitter import HeadSplitter
 from lessons.widgets.mask_studio import MaskStudio
+from lessons.widgets.position_lab import PositionLab
 from lessons.widgets.scaling_lab import ScalingLab
 from lessons.widgets.shape_tour import ShapeTour
 
@@ -14,6 +15,7 @@ __all__ = [
     "FunctionLab",
     "HeadSplitter",
     "MaskStudio",
+    "PositionLab",
     "ScalingLab",
     "ShapeTour",
 ]

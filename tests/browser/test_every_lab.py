@@ -74,6 +74,15 @@ WORK = {
         read="widget.step, widget.num_heads",
         shown='[data-step="3"][aria-current="step"]',
     ),
+    "PositionLab": Work(
+        click=cell("table", 7, 3),
+        clicked="7 1 16",
+        focus='[data-part="num_positions"]',
+        keys=("ArrowRight", "ArrowRight"),
+        typed="7 1 18",
+        read="widget.second, widget.pair, widget.num_positions",
+        shown='[data-part="num_positions-shown"]:text-is("18")',
+    ),
     "ScalingLab": Work(
         click='[data-part="scaled"]',
         clicked="64 False",
