@@ -11,7 +11,7 @@
     floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()
     floor 3   parity       to_torch(), from_torch(): the same weights in torch.nn's own modules
     floor 4   exercises    one module per notebook: task, checks, known mistakes with their hints
-              widgets      MaskStudio: state in Python, drawn in the browser
+              widgets      what one can touch, MaskStudio and seven more: state in Python, drawn in the browser
               notebook     show(), show_source(), check_same()
               environment  check_environment(): is everything in place?
 
