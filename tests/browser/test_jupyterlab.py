@@ -6,6 +6,13 @@ import pytest
 
 STAND_IN = "Image"  # what JupyterLab puts where a picture has no alternative text
 NOTEBOOK = "01_qkv_by_hand.ipynb"
+WITH_WIDGETS = [
+    "03_masked_attention.ipynb",
+    "06_embeddings_and_positions.ipynb",
+    "08_decoder.ipynb",
+    "09_transformer.ipynb",
+    "10_mask_tutorial.ipynb",
+]
 
 
 @pytest.fixture
@@ -42,6 +49,19 @@ def test_notebook_runs_from_a_fresh_kernel(lab):
     assert len(lab.pictures("markdown")) == pictures_written(lab.cells)
     assert_shown(lab.pictures("markdown"))
     assert_shown(lab.pictures("outputs"))
+    assert lab.page_errors == []
+
+
+@pytest.mark.parametrize("name", WITH_WIDGETS)
+def test_a_lesson_with_a_widget_runs_from_a_fresh_kernel(lab, name):
+    lab.open(name)
+    lab.run_all()
+    assert lab.errors() == []
+    assert_shown(lab.pictures("outputs"))
+    widgets = lab.notebook.locator(".jp-OutputArea-output .lw")
+    assert widgets.count() >= 1
+    for widget in widgets.all():
+        assert widget.is_visible()
     assert lab.page_errors == []
 
 
