@@ -11,7 +11,8 @@ FLOORS = {
     1: "layers tasks",
     2: "transformer",
     3: "training decoding parity",
-    4: "exercises widgets notebook environment",
+    4: "measuring",
+    5: "exercises widgets notebook environment",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 DRAWS = {"plots", "notebook", "widgets"}

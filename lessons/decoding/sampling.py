@@ -1,0 +1,73 @@
+"""Drawing the next word at random, from all words or from the likelier ones.
+
+Top-k: Hierarchical Neural Story Generation (arXiv 1805.04833), section 5.3. Top-p: The Curious Case of Neural Text
+Degeneration (arXiv 1904.09751), section 3.1.
+"""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from lessons.decoding.search import Marks, Step, write
+from lessons.decoding.writers import Writer
+
+
+def distribution(
+    logits: Tensor, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    """The probabilities that the next word is drawn by: logits (..., V) -> (..., V), each row with sum 1.
+
+    temperature: the logits are divided by it; below 1 the likely words get likelier, above 1 all more alike.
+    top_k: only the k likeliest words stay. top_p: then, only the smallest set of likeliest words whose
+        probabilities have a sum of p or more. Of equally likely words at the edge, those with the smaller id stay.
+    """
+    _check(logits, temperature, top_k, top_p)
+    probabilities = (logits / temperature).softmax(dim=-1)  # (..., V)
+    if top_k is None and top_p is None:
+        return probabilities
+    ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)  # (..., V), likeliest first
+    if top_k is not None:
+        ordered[..., top_k:] = 0.0
+        ordered = ordered / ordered.sum(dim=-1, keepdim=True)
+    if top_p is not None:
+        before = ordered.cumsum(dim=-1) - ordered  # the sum of all likelier words
+        ordered = ordered.masked_fill(before >= top_p, 0.0)
+        ordered = ordered / ordered.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(probabilities).scatter(-1, words, ordered)
+
+
+def sample(
+    writer: Writer,
+    marks: Marks,
+    *,
+    generator: torch.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    max_len: int = 50,
+) -> Iterator[Step]:
+    """Each next word drawn from `distribution`; ends as `greedy` does."""
+
+    def choose(logits: Tensor) -> Tensor:
+        probabilities = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+        return draw(probabilities, generator)
+
+    return write(writer, marks, choose, max_len)
+
+
+def draw(probabilities: Tensor, generator: torch.Generator) -> Tensor:
+    """One id a row: (..., V) -> (...)."""
+    rows = probabilities.reshape(-1, probabilities.size(-1))
+    return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1])
+
+
+def _check(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> None:
+    if logits.dim() == 0:
+        raise ValueError("logits has no axis; expected (..., V)")
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; expected more than 0: for the likeliest word use greedy")
+    if top_k is not None and (not isinstance(top_k, int) or top_k < 1):
+        raise ValueError(f"top_k is {top_k}; expected a whole number of words, 1 or more")
+    if top_p is not None and not 0.0 < top_p <= 1.0:
+        raise ValueError(f"top_p is {top_p}; expected a sum of probabilities above 0, up to 1")

@@ -1,0 +1,138 @@
+"""The likeliest sentence, searched for word by word: greedily, or with a beam.
+
+The normalisation by length: Google's Neural Machine Translation System (arXiv 1609.08144), section 7, equation (14).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from lessons.decoding.writers import Writer
+
+Kind = TypeVar("Kind")
+
+
+class Marks(Protocol):
+    """The ids of the marks; a Vocabulary has them."""
+
+    pad_id: int
+    bos_id: int
+    eos_id: int
+
+
+class Step(NamedTuple):
+    """One more word for each sentence of a batch.
+
+    ids (B, t): all words so far, from the begin mark on; padding after the end mark.
+    logits (B, V): what the last word was chosen by. finished (B,): bool, True = the sentence has its end mark.
+    """
+
+    ids: Tensor
+    logits: Tensor
+    finished: Tensor
+
+
+def greedy(writer: Writer, marks: Marks, *, max_len: int = 50) -> Iterator[Step]:
+    """Always the likeliest next word, until each sentence has its end mark or max_len words beside the begin mark."""
+    return write(writer, marks, lambda logits: logits.argmax(dim=-1), max_len)
+
+
+def write(writer: Writer, marks: Marks, choose: Callable[[Tensor], Tensor], max_len: int) -> Iterator[Step]:
+    """Writes with any rule that chooses: logits (B, V) -> ids (B,)."""
+    check_max_len(max_len)
+    ids = torch.full((writer.batch_size, 1), marks.bos_id, device=writer.device)  # (B, 1)
+    finished = torch.zeros(writer.batch_size, dtype=torch.bool, device=writer.device)
+    while ids.size(1) <= max_len and not finished.all():
+        logits = writer.step(ids[:, -1:])[:, -1]  # (B, V)
+        chosen = choose(logits).masked_fill(finished, marks.pad_id)  # (B,)
+        ids = torch.cat([ids, chosen[:, None]], dim=1)
+        finished = finished | (chosen == marks.eos_id)
+        yield Step(ids, logits, finished)
+
+
+class Hypothesis(NamedTuple):
+    """A sentence of a beam search: its ids from the begin mark on, and the log of its probability.
+
+    parent: its place in the beam of the step before. score: log_prob, normalised by the length.
+    """
+
+    ids: tuple[int, ...]
+    log_prob: float
+    score: float
+    finished: bool
+    parent: int
+
+
+class BeamStep(NamedTuple):
+    """kept: the beam, best first. dropped: the best of those that had no place in it, as many at most."""
+
+    kept: list[Hypothesis]
+    dropped: list[Hypothesis]
+
+
+def beam(
+    writer: Writer, marks: Marks, *, width: int = 4, length_penalty: float = 1.0, max_len: int = 50
+) -> Iterator[BeamStep]:
+    """The `width` best sentences at each step, of one source. A finished one stays as it is and keeps its place
+    as long as no better ones come. It ends when all are finished or have max_len words.
+
+    length_penalty: alpha in score = log_prob / ((5 + length) / 6) ** alpha; 0 leaves the log_prob, which prefers
+        short sentences.
+    """
+    _check_beam(writer, width, length_penalty)
+    check_max_len(max_len)
+    kept = [Hypothesis((marks.bos_id,), 0.0, 0.0, False, 0)]
+    rows = [0]  # which row of the writer each unfinished hypothesis goes on from
+    for _ in range(max_len):
+        writer.select(torch.tensor(rows, device=writer.device))
+        open_places = [i for i, hypothesis in enumerate(kept) if not hypothesis.finished]
+        last_ids = torch.tensor([[kept[i].ids[-1]] for i in open_places], device=writer.device)
+        log_probs = writer.step(last_ids)[:, -1].double().log_softmax(dim=-1)  # (open, V)
+        candidates = [hypothesis._replace(parent=i) for i, hypothesis in enumerate(kept) if hypothesis.finished]
+        for place, row in zip(open_places, log_probs):
+            candidates += _extensions(kept[place], place, row, marks, 2 * width, length_penalty)
+        candidates.sort(key=lambda hypothesis: -hypothesis.score)
+        kept, dropped = candidates[:width], candidates[width : 2 * width]
+        yield BeamStep(kept, dropped)
+        if all(hypothesis.finished for hypothesis in kept):
+            return
+        rows = [open_places.index(hypothesis.parent) for hypothesis in kept if not hypothesis.finished]
+
+
+def _extensions(
+    hypothesis: Hypothesis, place: int, log_probs: Tensor, marks: Marks, count: int, length_penalty: float
+) -> list[Hypothesis]:
+    """The likeliest words after a hypothesis; impossible ones are left out."""
+    found = []
+    best, words = log_probs.topk(min(count, len(log_probs)))
+    for log_prob, word in zip(best.tolist(), words.tolist()):
+        if log_prob > float("-inf"):
+            ids, total = (*hypothesis.ids, word), hypothesis.log_prob + log_prob
+            score = total / ((5 + len(ids) - 1) / 6) ** length_penalty  # the begin mark was not written
+            found.append(Hypothesis(ids, total, score, word == marks.eos_id, place))
+    return found
+
+
+def last(steps: Iterable[Kind]) -> Kind:
+    """The last step: what the whole run comes to."""
+    found = deque(steps, maxlen=1)
+    if not found:
+        raise ValueError("steps is empty; expected one step or more")
+    return found[0]
+
+
+def check_max_len(max_len: int) -> None:
+    if not isinstance(max_len, int) or max_len < 1:
+        raise ValueError(f"max_len is {max_len}; expected a whole number of words, 1 or more")
+
+
+def _check_beam(writer: Writer, width: int, length_penalty: float) -> None:
+    if writer.batch_size != 1:
+        raise ValueError(f"writer has {writer.batch_size} sentences; expected one: a beam is for one source")
+    if not isinstance(width, int) or width < 1:
+        raise ValueError(f"width is {width}; expected a whole number of sentences, 1 or more")
+    if not length_penalty >= 0:
+        raise ValueError(f"length_penalty is {length_penalty}; expected 0 or more")

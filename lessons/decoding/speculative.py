@@ -1,0 +1,100 @@
+"""A small model proposes a few words, the large one judges them all in one pass; the result is as if it wrote alone.
+
+Fast Inference from Transformers via Speculative Decoding (arXiv 2211.17192), section 2.3, algorithm 1; Accelerating
+Large Language Model Decoding with Speculative Sampling (arXiv 2302.01318).
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lessons.decoding.sampling import distribution, draw
+from lessons.decoding.search import Marks, check_max_len
+from lessons.decoding.writers import Writer
+
+
+class SpeculativeStep(NamedTuple):
+    """One pass of the large model.
+
+    ids: all words so far, from the begin mark on. proposed: the words of the draft. accepted: how many of them stay;
+    the word after them is the large model's own.
+    """
+
+    ids: tuple[int, ...]
+    proposed: tuple[int, ...]
+    accepted: int
+
+
+def speculative(
+    draft: Writer,
+    writer: Writer,
+    marks: Marks,
+    *,
+    generator: torch.Generator,
+    proposals: int = 4,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    max_len: int = 50,
+) -> Iterator[SpeculativeStep]:
+    """One sentence, drawn as `sample(writer, …)` would draw it: the same distribution, in fewer passes of `writer`.
+
+    proposals: how many words the draft proposes in each pass, at most.
+    """
+    _check(draft, writer, proposals)
+    check_max_len(max_len)
+    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    ids = (marks.bos_id,)
+    while ids[-1] != marks.eos_id and len(ids) <= max_len:
+        room = max_len - len(ids)  # one more word comes from the writer itself
+        proposed, guessed = _propose(draft, ids, marks, min(proposals, room), generator, options)
+        logits = writer.step(torch.tensor([[ids[-1], *proposed]], device=writer.device))[0]  # (n + 1, V)
+        accepted, own = judge(proposed, guessed, distribution(logits, **options), generator)
+        ended = marks.eos_id in proposed[:accepted]
+        ids = (*ids, *proposed[:accepted], *(() if ended else (own,)))
+        for model in (draft, writer):
+            model.forget(max(0, model.length - len(ids) + 1))  # all but the last word stays read
+        yield SpeculativeStep(ids, proposed, accepted)
+
+
+def judge(proposed: tuple[int, ...], guessed: Tensor, true: Tensor, generator: torch.Generator) -> tuple[int, int]:
+    """How many proposed words stay, and the word that follows them.
+
+    proposed: n ids, drawn from the rows of guessed (n, V), the draft's probabilities. true (n + 1, V): the large
+    model's. A word w stays with probability min(1, true[w] / guessed[w]). After the first that does not stay comes one
+    drawn from what true has more than guessed; after all n, one from the last row of true.
+    """
+    for i, word in enumerate(proposed):
+        if torch.rand((), generator=generator) * guessed[i, word] >= true[i, word]:
+            rest = (true[i] - guessed[i]).clamp(min=0.0)
+            rest = rest if rest.sum() > 0 else true[i]  # where both differ by rounding alone
+            return i, int(draw(rest / rest.sum(), generator))
+    return len(proposed), int(draw(true[-1], generator))
+
+
+def _propose(
+    draft: Writer,
+    ids: tuple[int, ...],
+    marks: Marks,
+    count: int,
+    generator: torch.Generator,
+    options: dict,
+) -> tuple[tuple[int, ...], Tensor]:
+    """Up to `count` words of the draft, no more after an end mark, and the probabilities that each was drawn by."""
+    proposed, guessed = (), []
+    while len(proposed) < count and marks.eos_id not in proposed:
+        unread = (*ids, *proposed)[draft.length :]
+        logits = draft.step(torch.tensor([unread], device=draft.device))[0, -1]  # (V,)
+        guessed.append(distribution(logits, **options))
+        proposed = (*proposed, int(draw(guessed[-1], generator)))
+    return proposed, torch.stack(guessed) if guessed else torch.empty(0)
+
+
+def _check(draft: Writer, writer: Writer, proposals: int) -> None:
+    for name, model in (("draft", draft), ("writer", writer)):
+        if model.batch_size != 1:
+            raise ValueError(f"{name} has {model.batch_size} sentences; expected one")
+    if not isinstance(proposals, int) or proposals < 1:
+        raise ValueError(f"proposals is {proposals}; expected a whole number of words, 1 or more")

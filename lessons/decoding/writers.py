@@ -1,0 +1,248 @@
+"""What knows the next word: a model that remembers its keys and values, one that does not, and a table.
+
+Autoregressive decoding: Attention Is All You Need (arXiv 1706.03762), section 3. Keeping keys and values between the
+steps: Fast Transformer Decoding (arXiv 1911.02150), section 2.4.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lessons.attention import attend, join_heads, split_heads
+from lessons.layers import DecoderLayer
+from lessons.masks import causal, combine, padding
+from lessons.transformer import Transformer
+
+ROOM = 32  # positions that a memory has room for at first; it doubles when it is full
+
+
+class Writer(Protocol):
+    """Reads words and gives the logits of the word after each of them. It remembers all that it has read.
+
+    batch_size: B, how many sentences it writes at once. length: how many words of each it has read.
+    device: where it wants the ids.
+    """
+
+    batch_size: int
+    length: int
+    device: torch.device
+
+    def step(self, ids: Tensor) -> Tensor:
+        """ids (B, n), the words that follow what was read. Returns logits (B, n, V)."""
+
+    def select(self, rows: Tensor) -> None:
+        """Goes on with these of its sentences, rows (B',), some of them more than once."""
+
+    def forget(self, count: int) -> None:
+        """Takes the last `count` words back."""
+
+
+class Recomputed:
+    """A model that runs over the whole sentence for each new word: simple, and slow."""
+
+    def __init__(self, model: Transformer, src: Tensor):
+        """src (B, S), padded with the model's src_pad_id."""
+        _check_mode(model)
+        self.model, self.src = model, src
+        with torch.no_grad():
+            self.memory = model.encode(src)  # (B, S, D)
+        self.ids = src.new_empty(len(src), 0)  # (B, length)
+
+    @property
+    def device(self) -> torch.device:
+        return self.ids.device
+
+    @property
+    def batch_size(self) -> int:
+        return len(self.ids)
+
+    @property
+    def length(self) -> int:
+        return self.ids.size(1)
+
+    @torch.no_grad()
+    def step(self, ids: Tensor) -> Tensor:
+        _check_step(ids, self.batch_size)
+        self.ids = torch.cat([self.ids, ids], dim=1)
+        return self.model.decode(self.ids, self.memory, self.src)[:, -ids.size(1) :]
+
+    def select(self, rows: Tensor) -> None:
+        self.ids, self.memory, self.src = self.ids[rows], self.memory[rows], self.src[rows]
+
+    def forget(self, count: int) -> None:
+        _check_forget(count, self.length)
+        self.ids = self.ids[:, : self.length - count]
+
+
+class Cached:
+    """A model that computes the keys and values of a word once, and then only looks them up.
+
+    Self-attention gains one key and one value a word; those of cross-attention never change. The logits are those of
+    the full pass, sentences of different length included.
+    """
+
+    def __init__(self, model: Transformer, src: Tensor):
+        """src (B, S), padded with the model's src_pad_id."""
+        _check_mode(model)
+        self.model, self.length = model, 0
+        with torch.no_grad():
+            memory = model.encode(src)  # (B, S, D)
+            self.layers = [LayerMemory(layer, memory) for layer in model.decoder.layers]
+        real = padding(src, pad_id=model.config.src_pad_id)  # (B, 1, 1, S)
+        self.cross_allowed = None if real.all() else real
+        self.real = src.new_empty(len(src), 0, dtype=torch.bool)  # (B, length): no padding
+        self.all_real = True
+
+    @property
+    def device(self) -> torch.device:
+        return self.real.device
+
+    @property
+    def batch_size(self) -> int:
+        return len(self.real)
+
+    @property
+    def bytes(self) -> int:
+        """What the keys and values take in memory: those of cross-attention, and those of the words so far."""
+        return sum(layer.bytes(self.length) for layer in self.layers)
+
+    @torch.no_grad()
+    def step(self, ids: Tensor) -> Tensor:
+        _check_step(ids, self.batch_size)
+        x = self.model.tgt_embedding(ids, offset=self.length)  # (B, n, D)
+        allowed = self._tgt_allowed(ids)
+        for layer in self.layers:
+            x = layer.step(x, self.length, allowed, self.cross_allowed)
+        self.length += ids.size(1)
+        norm = self.model.decoder.norm
+        return self.model.out_proj(x if norm is None else norm(x))  # (B, n, V)
+
+    def select(self, rows: Tensor) -> None:
+        self.real = self.real[rows]
+        self.cross_allowed = None if self.cross_allowed is None else self.cross_allowed[rows]
+        for layer in self.layers:
+            layer.select(rows)
+
+    def forget(self, count: int) -> None:
+        _check_forget(count, self.length)
+        self.length -= count
+        self.real = self.real[:, : self.length]
+
+    def _tgt_allowed(self, ids: Tensor) -> Tensor | None:
+        """Who may look at whom, (B, 1, n, length + n), as in the full pass; None where everything may be seen."""
+        new = ids != self.model.config.tgt_pad_id  # (B, n)
+        self.real = torch.cat([self.real, new], dim=1)
+        self.all_real = self.all_real and bool(new.all())
+        if self.all_real and ids.size(1) == 1:
+            return None
+        earlier = causal(ids.size(1), offset=self.length, device=ids.device)  # (n, length + n)
+        return combine(earlier, self.real[:, None, None])
+
+
+class LayerMemory:
+    """One layer of the decoder, with the keys and values that it has computed."""
+
+    def __init__(self, layer: DecoderLayer, memory: Tensor):
+        self.layer = layer
+        cross, heads = layer.cross_attn, layer.cross_attn.num_heads
+        self.cross_k = split_heads(cross.k_proj(memory), heads)  # (B, H, S, d)
+        self.cross_v = split_heads(cross.v_proj(memory), heads)  # (B, H, S, d)
+        shape = (len(memory), layer.self_attn.num_heads, ROOM, layer.self_attn.head_dim)
+        self.k, self.v = memory.new_empty(shape), memory.new_empty(shape)  # (B, H, room, d)
+
+    def step(self, x: Tensor, length: int, allowed: Tensor | None, cross_allowed: Tensor | None) -> Tensor:
+        """x (B, n, D), after `length` words that were read. Returns (B, n, D)."""
+        layer, self_attn, cross_attn = self.layer, self.layer.self_attn, self.layer.cross_attn
+        inner = layer.self_attn_residual.before(x)
+        q, k, v = (split_heads(proj(inner), self_attn.num_heads) for proj in _projections(self_attn))
+        if self_attn.rotary is not None:
+            q, k = self_attn.rotary(q, offset=length), self_attn.rotary(k, offset=length)
+        k, v = self._remember(k, v, length)  # (B, H, length + n, d)
+        output, _ = attend(q, k, v, allowed, need_weights=False)
+        x = layer.self_attn_residual.after(x, self_attn.out_proj(join_heads(output)))
+
+        inner = layer.cross_attn_residual.before(x)
+        q = split_heads(cross_attn.q_proj(inner), cross_attn.num_heads)
+        output, _ = attend(q, self.cross_k, self.cross_v, cross_allowed, need_weights=False)
+        x = layer.cross_attn_residual.after(x, cross_attn.out_proj(join_heads(output)))
+
+        inner = layer.feed_forward_residual.before(x)
+        return layer.feed_forward_residual.after(x, layer.feed_forward(inner))
+
+    def select(self, rows: Tensor) -> None:
+        self.cross_k, self.cross_v, self.k, self.v = (x[rows] for x in (self.cross_k, self.cross_v, self.k, self.v))
+
+    def bytes(self, length: int) -> int:
+        numbers = self.cross_k.numel() + self.cross_v.numel() + 2 * self.k[:, :, :length].numel()
+        return numbers * self.k.element_size()
+
+    def _remember(self, k: Tensor, v: Tensor, length: int) -> tuple[Tensor, Tensor]:
+        end = length + k.size(2)
+        while end > self.k.size(2):
+            self.k, self.v = (torch.cat([x, torch.empty_like(x)], dim=2) for x in (self.k, self.v))
+        self.k[:, :, length:end], self.v[:, :, length:end] = k, v
+        return self.k[:, :, :end], self.v[:, :, :end]
+
+
+class Table:
+    """A model made by hand: a function from the words so far to the probabilities of the next one.
+
+    next_word: gets a tuple of ids, the begin mark among them, and gives V probabilities.
+    """
+
+    def __init__(self, next_word: Callable[[tuple[int, ...]], Sequence[float]], batch_size: int = 1):
+        self.next_word = next_word
+        self.ids = torch.empty(batch_size, 0, dtype=torch.long)
+
+    @property
+    def device(self) -> torch.device:
+        return self.ids.device
+
+    @property
+    def batch_size(self) -> int:
+        return len(self.ids)
+
+    @property
+    def length(self) -> int:
+        return self.ids.size(1)
+
+    def step(self, ids: Tensor) -> Tensor:
+        _check_step(ids, self.batch_size)
+        start = self.length
+        self.ids = torch.cat([self.ids, ids], dim=1)
+        rows = [[self._probabilities(row[: end + 1]) for end in range(start, len(row))] for row in self.ids.tolist()]
+        return torch.tensor(rows).log()
+
+    def select(self, rows: Tensor) -> None:
+        self.ids = self.ids[rows]
+
+    def forget(self, count: int) -> None:
+        _check_forget(count, self.length)
+        self.ids = self.ids[:, : self.length - count]
+
+    def _probabilities(self, words: list[int]) -> list[float]:
+        row = list(self.next_word(tuple(words)))
+        if any(p < 0 for p in row) or abs(sum(row) - 1) > 1e-4:
+            raise ValueError(f"next_word({tuple(words)}) is {row}; expected probabilities, none below 0, with sum 1")
+        return row
+
+
+def _projections(attention: torch.nn.Module) -> tuple[torch.nn.Module, ...]:
+    return attention.q_proj, attention.k_proj, attention.v_proj
+
+
+def _check_mode(model: Transformer) -> None:
+    if model.training:
+        raise ValueError("model is in training mode, where dropout makes each pass another; expected model.eval()")
+
+
+def _check_step(ids: Tensor, batch_size: int) -> None:
+    if ids.dim() != 2 or len(ids) != batch_size or ids.size(1) == 0:
+        raise ValueError(f"ids has shape {tuple(ids.shape)}; expected (B, n) with B = {batch_size} and n of 1 or more")
+
+
+def _check_forget(count: int, length: int) -> None:
+    if not 0 <= count <= length:
+        raise ValueError(f"count is {count}; expected a number of words from 0 to {length}, as many as were read")
