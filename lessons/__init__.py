@@ -8,14 +8,16 @@
               probes       influence(), leaks(), true_lets_look(): what depends on what, found out by trying
               plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
     floor 1   layers       FeedForward, EncoderLayer, DecoderLayer
+              tasks        data to learn from: generated, or read from a file of sentence pairs
     floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()
     floor 3   parity       to_torch(), from_torch(): the same weights in torch.nn's own modules
-    floor 4   exercises    one module per notebook: task, checks, known mistakes with their hints
+              training     the loss, the schedules, a Trainer whose fit() yields its progress
+              decoding     greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
+    floor 4   measuring    exact_match(), teacher_forced(), translate(): how good a trained model is
+    floor 5   exercises    one module per notebook: task, checks, known mistakes with their hints
               widgets      what one can touch, MaskStudio and seven more: state in Python, drawn in the browser
               notebook     show(), show_source(), check_same()
               environment  check_environment(): is everything in place?
-
-Training and decoding will stand on floor 3.
 
 Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,
 D = d_model, d = head_dim, F = d_ff, V vocabulary.
