@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from lessons.attention import attend, join_heads, split_heads
-from lessons.layers import DecoderLayer
+from lessons.attention import split_heads
+from lessons.layers import ACTIVATIONS, DecoderLayer
 from lessons.masks import causal, combine, padding
 from lessons.transformer import Transformer
 
@@ -142,34 +143,55 @@ class Cached:
 
 
 class LayerMemory:
-    """One layer of the decoder, with the keys and values that it has computed."""
+    """One layer of the decoder, with the keys and values that it has computed.
+
+    For one word at a time the arithmetic is so little that calling modules would take most of the time: the weights
+    are used as they are, those of q, k and v as one matrix.
+    """
 
     def __init__(self, layer: DecoderLayer, memory: Tensor):
-        self.layer = layer
-        cross, heads = layer.cross_attn, layer.cross_attn.num_heads
-        self.cross_k = split_heads(cross.k_proj(memory), heads)  # (B, H, S, d)
-        self.cross_v = split_heads(cross.v_proj(memory), heads)  # (B, H, S, d)
-        shape = (len(memory), layer.self_attn.num_heads, ROOM, layer.self_attn.head_dim)
+        self_attn, cross_attn = layer.self_attn, layer.cross_attn
+        self.num_heads, self.norm_first = self_attn.num_heads, layer.self_attn_residual.norm_first
+        self.rotary, self.activation = self_attn.rotary, ACTIVATIONS[layer.feed_forward.activation]
+        projections = (self_attn.q_proj, self_attn.k_proj, self_attn.v_proj)
+        self.qkv_proj = torch.cat([p.weight for p in projections]), torch.cat([p.bias for p in projections])
+        self.self_out, self.cross_q, self.cross_out, self.linear1, self.linear2 = (
+            (linear.weight, linear.bias)
+            for linear in (
+                self_attn.out_proj,
+                cross_attn.q_proj,
+                cross_attn.out_proj,
+                layer.feed_forward.linear1,
+                layer.feed_forward.linear2,
+            )
+        )
+        self.self_norm, self.cross_norm, self.last_norm = (
+            (residual.norm.normalized_shape, residual.norm.weight, residual.norm.bias, residual.norm.eps)
+            for residual in (layer.self_attn_residual, layer.cross_attn_residual, layer.feed_forward_residual)
+        )
+        self.cross_k = split_heads(cross_attn.k_proj(memory), self.num_heads).contiguous()  # (B, H, S, d)
+        self.cross_v = split_heads(cross_attn.v_proj(memory), self.num_heads).contiguous()  # (B, H, S, d)
+        shape = (len(memory), self.num_heads, ROOM, self_attn.head_dim)
         self.k, self.v = memory.new_empty(shape), memory.new_empty(shape)  # (B, H, room, d)
 
     def step(self, x: Tensor, length: int, allowed: Tensor | None, cross_allowed: Tensor | None) -> Tensor:
         """x (B, n, D), after `length` words that were read. Returns (B, n, D)."""
-        layer, self_attn, cross_attn = self.layer, self.layer.self_attn, self.layer.cross_attn
-        inner = layer.self_attn_residual.before(x)
-        q, k, v = (split_heads(proj(inner), self_attn.num_heads) for proj in _projections(self_attn))
-        if self_attn.rotary is not None:
-            q, k = self_attn.rotary(q, offset=length), self_attn.rotary(k, offset=length)
+        inner = self._before(x, self.self_norm)
+        q, k, v = self._heads(F.linear(inner, *self.qkv_proj), 3)  # (B, H, n, d) each
+        if self.rotary is not None:
+            q, k = self.rotary(q, offset=length), self.rotary(k, offset=length)
         k, v = self._remember(k, v, length)  # (B, H, length + n, d)
-        output, _ = attend(q, k, v, allowed, need_weights=False)
-        x = layer.self_attn_residual.after(x, self_attn.out_proj(join_heads(output)))
+        output = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed).transpose(1, 2).flatten(-2)  # (B, n, D)
+        x = self._after(x, F.linear(output, *self.self_out), self.self_norm)
 
-        inner = layer.cross_attn_residual.before(x)
-        q = split_heads(cross_attn.q_proj(inner), cross_attn.num_heads)
-        output, _ = attend(q, self.cross_k, self.cross_v, cross_allowed, need_weights=False)
-        x = layer.cross_attn_residual.after(x, cross_attn.out_proj(join_heads(output)))
+        inner = self._before(x, self.cross_norm)
+        (q,) = self._heads(F.linear(inner, *self.cross_q), 1)
+        output = F.scaled_dot_product_attention(q, self.cross_k, self.cross_v, attn_mask=cross_allowed)
+        x = self._after(x, F.linear(output.transpose(1, 2).flatten(-2), *self.cross_out), self.cross_norm)
 
-        inner = layer.feed_forward_residual.before(x)
-        return layer.feed_forward_residual.after(x, layer.feed_forward(inner))
+        inner = self._before(x, self.last_norm)
+        hidden = self.activation(F.linear(inner, *self.linear1))  # (B, n, F)
+        return self._after(x, F.linear(hidden, *self.linear2), self.last_norm)
 
     def select(self, rows: Tensor) -> None:
         self.cross_k, self.cross_v, self.k, self.v = (x[rows] for x in (self.cross_k, self.cross_v, self.k, self.v))
@@ -177,6 +199,17 @@ class LayerMemory:
     def bytes(self, length: int) -> int:
         numbers = self.cross_k.numel() + self.cross_v.numel() + 2 * self.k[:, :, :length].numel()
         return numbers * self.k.element_size()
+
+    def _before(self, x: Tensor, norm: tuple) -> Tensor:
+        return torch.layer_norm(x, *norm) if self.norm_first else x
+
+    def _after(self, x: Tensor, output: Tensor, norm: tuple) -> Tensor:
+        x = x + output
+        return x if self.norm_first else torch.layer_norm(x, *norm)
+
+    def _heads(self, x: Tensor, count: int) -> Sequence[Tensor]:
+        """(B, n, count · H · d) -> `count` times (B, H, n, d)."""
+        return x.view(x.size(0), x.size(1), count, self.num_heads, -1).permute(2, 0, 3, 1, 4).unbind()
 
     def _remember(self, k: Tensor, v: Tensor, length: int) -> tuple[Tensor, Tensor]:
         end = length + k.size(2)
@@ -227,10 +260,6 @@ class Table:
         if any(p < 0 for p in row) or abs(sum(row) - 1) > 1e-4:
             raise ValueError(f"next_word({tuple(words)}) is {row}; expected probabilities, none below 0, with sum 1")
         return row
-
-
-def _projections(attention: torch.nn.Module) -> tuple[torch.nn.Module, ...]:
-    return attention.q_proj, attention.k_proj, attention.v_proj
 
 
 def _check_mode(model: Transformer) -> None:
