@@ -1,7 +1,7 @@
 import importlib
 import sys
 
-ALL = ("attention", "transformer", "imports", "notebooks", "widgets")
+ALL = ("attention", "transformer", "imports", "notebooks", "widgets", "tasks")
 
 
 def main(names: list[str]) -> None:
