@@ -31,7 +31,7 @@ taken = time.perf_counter() - start
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(taken, (after - before) / 1024, pairs.count("train"), pairs.count("held_out"))
 """
-SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo".split()
+SYLLABLES = [consonant + vowel for consonant in "bcdfghklmnprst" for vowel in "aeiou"]
 
 
 def milliseconds(task: Task) -> float:

@@ -178,7 +178,8 @@ _PRONOUNS = """
 PRONOUNS = [Person(en, zh, en in ("he", "she"), en) for en, zh, _ in _rows(_PRONOUNS)]
 POSSESSIVES = [Phrase(possessive, zh) for _, zh, possessive in _rows(_PRONOUNS)]
 NAMES = _phrases(
-    "Tom | 汤姆; Anna | 安娜; Peter | 彼得; Mary | 玛丽; Lucy | 露西; David | 大卫; Linda | 琳达; Jack | 杰克; Mike | 迈克"
+    """Tom | 汤姆; Anna | 安娜; Peter | 彼得; Mary | 玛丽; Lucy | 露西; David | 大卫; Linda | 琳达; Jack | 杰克
+    Mike | 迈克"""
 )
 ROLES = _phrases(
     """doctor | 医生; nurse | 护士; teacher | 老师; student | 学生; driver | 司机; manager | 经理; cook | 厨师
