@@ -1,0 +1,73 @@
+"""What the data costs: a batch of each task, and a file of 500,000 sentence pairs.
+
+The file is written here, from the grammar with longer and rarer words among them; it is loaded in a process of its own,
+whose greatest memory is compared with that of the import alone.
+"""
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks import report
+from lessons.tasks import Dates, Numerals, Reversal, Task, Translation
+from lessons.tasks.sentence_pairs import SentencePairs
+
+LINES, ROUNDS, SIZE = 500_000, 50, 64
+GOAL_BATCH, GOAL_LOAD, GOAL_MEMORY = 2, 10, 500  # milliseconds, seconds, MB
+LOAD = """
+import resource, sys, time
+from lessons.tasks.sentence_pairs import SentencePairs
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.perf_counter()
+pairs = SentencePairs(sys.argv[1])
+taken = time.perf_counter() - start
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(taken, (after - before) / 1024, pairs.count("train"), pairs.count("held_out"))
+"""
+SYLLABLES = [consonant + vowel for consonant in "bcdfghklmnprst" for vowel in "aeiou"]
+
+
+def milliseconds(task: Task) -> float:
+    generator, taken = torch.Generator().manual_seed(0), []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        task.batch(SIZE, generator)
+        taken.append(time.process_time() - start)
+    return 1000 * statistics.median(taken)
+
+
+def write(path: Path) -> None:
+    """Sentences of the grammar, half of them with a made-up name, so that the words are as many as in a real file."""
+    rng, generator = random.Random(0), torch.Generator().manual_seed(0)
+    drawn = Translation().examples(20_000, generator)
+    with path.open("w", encoding="utf-8") as file:
+        for _ in range(LINES):
+            (src, _), (_, tgt) = rng.choice(drawn), rng.choice(drawn)
+            name = "".join(rng.choices(SYLLABLES, k=3)).title() if rng.random() < 0.5 else "And"
+            file.write(f"{name}, {src}\t{chr(rng.randrange(0x4E00, 0x5E00))}，{tgt}\tline of a benchmark\n")
+
+
+def load() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.tsv"
+        write(path)
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", LOAD, str(path)]
+        result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    seconds, megabytes, train, held_out = result.stdout.split()
+    print(f"{int(train):,} pairs to learn from, {int(held_out):,} held out")
+    report(f"load {LINES:,} lines", float(seconds), "s", GOAL_LOAD)
+    report("memory that loading takes", float(megabytes), "MB", GOAL_MEMORY)
+
+
+def main() -> None:
+    for task in (Reversal(), Dates(), Numerals(), Translation(), SentencePairs(vocab_size=500)):
+        report(f"a batch of {SIZE}, {task.name}", milliseconds(task), "ms", GOAL_BATCH)
+    load()

@@ -1,0 +1,68 @@
+"""Reading a file of sentence pairs line by line: source, tab, target, and perhaps a tab and where it comes from."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+LONGEST_LINE = 100_000  # bytes
+MOST_COLUMNS = 3  # source, target, attribution
+SHOWN = 40  # characters of a bad line
+UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
+    """The pairs (source, target) of a file, one after the other, so that no more than a line is in memory.
+
+    Lines may end as on Windows, the file may begin with a byte order mark, and blank lines are skipped. Anything else
+    is a ValueError that names file and line.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"path is {path}; expected a text file of sentence pairs")
+    number, found = 0, False
+    with path.open("rb") as file:
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if number == 1:
+                line = _without_bom(line, path)
+            if pair := _pair(line, f"{path.name}, line {number}", encoding):
+                found = True
+                yield pair
+    if not found:
+        raise ValueError(f"{path.name} holds no sentence pair; expected lines of source, tab, target")
+
+
+def _without_bom(line: bytes, path: Path) -> bytes:
+    if line.startswith(UTF16_BOMS):
+        raise ValueError(f"{path.name}, line 1: the file is in UTF-16; expected UTF-8, save it anew")
+    return line.removeprefix(UTF8_BOM)
+
+
+def _pair(line: bytes, place: str, encoding: str) -> tuple[str, str] | None:
+    """What a line holds; None where it is blank."""
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"{place}: longer than {LONGEST_LINE:,} bytes; expected one sentence pair in a line")
+    text = _decode(line, place, encoding).rstrip("\r\n")
+    if not text.strip():
+        return None
+    columns = text.split("\t")
+    if len(columns) < 2:
+        raise ValueError(f"{place}: no tab in {_short(text)}; expected source, tab, target")
+    if len(columns) > MOST_COLUMNS:
+        raise ValueError(f"{place}: {len(columns)} columns in {_short(text)}; expected source, target, attribution")
+    source, target = columns[0].strip(), columns[1].strip()
+    if not source or not target:
+        empty = "target" if source else "source"
+        raise ValueError(f"{place}: the {empty} is empty in {_short(text)}; expected source, tab, target")
+    return source, target
+
+
+def _decode(line: bytes, place: str, encoding: str) -> str:
+    try:
+        return line.decode(encoding)
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start + 1} is 0x{line[error.start]:02x}, which is no {encoding}"
+        raise ValueError(f"{place}: {found}; expected {encoding}, or encoding=… as the file was saved") from None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")

@@ -1,0 +1,131 @@
+"""A task from a file of sentence pairs, such as the public collections have them."""
+
+from array import array
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from zlib import crc32
+
+import torch
+from torch import Tensor
+
+from lessons.tasks.reader import read_pairs
+from lessons.tasks.subwords import Subwords
+from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
+
+SAMPLE = Path(__file__).with_name("sentence_pairs.tsv")  # a small file, English and Chinese
+LEARNED_FROM = 50_000  # pairs, drawn evenly from the file, from which the pieces of words are learned
+CHUNK = 10_000  # pairs that are turned into ids at once
+BUCKET = 2048  # pairs of like length, from which a batch is drawn
+
+
+class SentencePairs(Task):
+    """The pairs of a file. They are kept as ids alone: some 4 bytes for each piece of a word.
+
+    vocab_size: of each side, at most. max_len: longer sentences, counted in pieces, are left out; `skipped` says how
+    many. held_out_share: one source sentence of so many is held out.
+    """
+
+    def __init__(
+        self,
+        path: str | Path = SAMPLE,
+        *,
+        vocab_size: int = 8000,
+        max_len: int = 100,
+        held_out_share: int = 20,
+        encoding: str = "utf-8",
+    ):
+        for name, value, least in (("max_len", max_len, 1), ("held_out_share", held_out_share, 2)):
+            if not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} is {value}; expected a whole number, {least} or more")
+        self.path, self.skipped, self._share = Path(path), 0, held_out_share
+        learned_from = _sample(pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0]))
+        if not learned_from:
+            raise ValueError(f"{self.path.name} has no pair outside the held-out ones; expected more pairs")
+        vocabs = [Subwords(side, vocab_size=vocab_size) for side in zip(*learned_from)]
+        unseen = (
+            f"Whole sentences: one source sentence of {held_out_share}, with all its translations. A piece of a word "
+            "that training lacks is read as unknown."
+        )
+        name = f"sentence pairs of {self.path.name}"
+        super().__init__(name, 5, unseen, tuple(vocabs), tuple(vocab.writing for vocab in vocabs))
+        self._splits = self._load(read_pairs(path, encoding=encoding), max_len)
+
+    def is_held_out(self, source: str) -> bool:
+        """Whether a source sentence is kept from training."""
+        return crc32(source.encode()) % self._share == 0
+
+    def count(self, split: str = TRAIN) -> int:
+        """How many pairs a split has."""
+        check_draw(1, split)
+        return len(self._splits[split][0])
+
+    def batch(self, size: int, generator: torch.Generator, split: str = TRAIN) -> Batch:
+        """Pairs of like length, so that there is little padding; each pair of the split is equally likely."""
+        check_draw(size, split)
+        sides = self._splits[split]
+        total = len(sides[0])
+        if total == 0:
+            raise ValueError(f"split is {split!r}, of which {self.path.name} has no pair; expected the other one")
+        first = int(torch.randint(total, (), generator=generator)) // BUCKET * BUCKET
+        places = first + torch.randint(min(BUCKET, total - first), (size,), generator=generator)  # (B,)
+        rows = self._order[split][places]
+        return Batch(*(side.rows(rows, vocab.pad_id) for side, vocab in zip(sides, (self.src_vocab, self.tgt_vocab))))
+
+    def _load(self, pairs: Iterator[tuple[str, str]], max_len: int) -> dict[str, tuple["_Sentences", "_Sentences"]]:
+        splits = {split: (_Sentences(), _Sentences()) for split in SPLITS}
+        marks = [self.tgt_vocab.bos_id], [self.tgt_vocab.eos_id]
+        while chunk := list(islice(pairs, CHUNK)):
+            sources, targets = map(list, zip(*chunk))
+            encoded = zip(self.src_vocab.encode_all(sources), self.tgt_vocab.encode_all(targets))
+            for source, (src, tgt) in zip(sources, encoded):
+                if max(len(src), len(tgt)) > max_len:
+                    self.skipped += 1
+                    continue
+                srcs, tgts = splits[HELD_OUT if self.is_held_out(source) else TRAIN]
+                srcs.add(src)
+                tgts.add(marks[0] + tgt + marks[1])
+        self._order = {split: _by_length(*(side.lengths() for side in sides)) for split, sides in splits.items()}
+        return splits
+
+
+class _Sentences:
+    """Sentences of ids in one row of 4-byte numbers, and where each of them starts."""
+
+    def __init__(self) -> None:
+        self._ids, self._starts = array("i"), array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def add(self, ids: list[int]) -> None:
+        self._ids.extend(ids)
+        self._starts.append(len(self._ids))
+
+    def lengths(self) -> Tensor:
+        return torch.tensor(self._starts).diff()
+
+    def rows(self, which: Tensor, pad_id: int) -> Tensor:
+        """Some of the sentences as (B, T), filled up with pad_id."""
+        starts = torch.frombuffer(self._starts, dtype=torch.long)
+        ids = torch.frombuffer(self._ids, dtype=torch.int32)
+        first, end = starts[which, None], starts[which + 1, None]  # (B, 1)
+        place = first + torch.arange(int((end - first).max()))  # (B, T)
+        return ids[place.clamp(max=len(ids) - 1)].long().where(place < end, pad_id)
+
+
+def _by_length(src: Tensor, tgt: Tensor) -> Tensor:
+    """The order of the pairs from short to long, by the longer side and then by the other."""
+    return (torch.maximum(src, tgt) * 2**20 + src + tgt).argsort(stable=True)
+
+
+def _sample(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+    """At most LEARNED_FROM pairs, each equally likely; which ones depends on the file alone."""
+    rng, kept = Random(0), []
+    for i, pair in enumerate(pairs):
+        if i < LEARNED_FROM:
+            kept.append(pair)
+        elif (place := int(rng.random() * (i + 1))) < LEARNED_FROM:
+            kept[place] = pair
+    return kept
