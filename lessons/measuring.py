@@ -1,0 +1,62 @@
+"""How good a model is: with the right words before it (teacher-forced), and when it writes alone (free-running)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lessons.decoding import Cached, greedy, last
+from lessons.tasks import Batch, Task
+from lessons.training import shift
+from lessons.transformer import Transformer
+from lessons.vocabulary import pad_batch
+
+
+class Accuracy(NamedTuple):
+    """Shares from 0 to 1: of the words, and of the sentences of which every word is right."""
+
+    words: float
+    sentences: float
+
+
+def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
+    """How often the likeliest word is the right one, where all words before it are right, whatever the model says."""
+    inputs, targets = shift(batch.tgt)
+    real = targets != task.tgt_vocab.pad_id  # (B, T - 1)
+    with evaluating(model), torch.no_grad():
+        logits, _ = model(batch.src, inputs)
+    right = logits.argmax(dim=-1) == targets
+    return Accuracy(right[real].float().mean().item(), (right | ~real).all(dim=1).float().mean().item())
+
+
+def exact_match(model: Transformer, batch: Batch, task: Task) -> float:
+    """The share of sentences that the model writes, greedily, without any mistake: all words, and the end."""
+    written = write_all(model, batch.src, task, max_len=batch.tgt.size(1) - 1)
+    return (written == batch.tgt[:, : written.size(1)]).all(dim=1).float().mean().item()
+
+
+def translate(model: Transformer, texts: list[str], task: Task, *, max_len: int = 50) -> list[str]:
+    """What the model writes, greedily, for each of some source texts."""
+    if len(texts) == 0 or isinstance(texts, str):
+        raise ValueError(f"texts is {texts!r}; expected a list of one text or more")
+    src = pad_batch([task.encode(text) for text in texts], pad_id=task.src_vocab.pad_id)
+    return [task.decode(ids) for ids in write_all(model, src, task, max_len=max_len)]
+
+
+def write_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50) -> Tensor:
+    """src (B, S) -> the ids that the model writes, greedily, (B, T), from the begin mark on."""
+    with evaluating(model):
+        return last(greedy(Cached(model, src), task.tgt_vocab, max_len=max_len)).ids
+
+
+@contextmanager
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
+    """Without dropout for a while; afterwards as it was."""
+    was = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was)

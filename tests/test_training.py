@@ -1,0 +1,412 @@
+"""lessons.training and lessons.measuring: the loss by hand, schedules, a loop that can be left and gone on with."""
+
+import math
+import os
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import torch
+
+from lessons.config import TransformerConfig
+from lessons.decoding import Cached, greedy, last
+from lessons.measuring import evaluating, exact_match, teacher_forced, translate
+from lessons.tasks import Batch, Reversal
+from lessons.training import Recipe, Trainer, TrainingStopped, cosine_rate, paper_rate, shift, token_loss
+from lessons.transformer import Transformer
+
+TASK = Reversal(3, 5)
+RECIPE = Recipe(steps=6, batch_size=4, warmup=2, learning_rate=1e-2)
+PAD = 0
+
+
+def make(recipe=RECIPE, task=TASK, **options):
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "positions": "learned", "dropout": 0.2}
+    model = Transformer(TransformerConfig(len(task.src_vocab), len(task.tgt_vocab), **{**sizes, **options}))
+    return Trainer(model, task, recipe)
+
+
+def weights(trainer):
+    return torch.cat([x.detach().flatten() for x in trainer.model.parameters()])
+
+
+def run(trainer):
+    return list(trainer.fit())
+
+
+def held_out(size=50):
+    return TASK.batch(size, torch.Generator().manual_seed(7), "held_out")
+
+
+# --- input, target, loss ---------------------------------------------------------------------------------------
+
+
+def test_input_and_target_are_shifted_by_one():
+    inputs, targets = shift(torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]))
+    assert inputs.tolist() == [[1, 5, 6], [1, 7, 2]]
+    assert targets.tolist() == [[5, 6, 2], [7, 2, 0]]
+    with pytest.raises(ValueError, match=r"tgt has shape \(3, 1\); expected \(B, T\) with T of 2 or more"):
+        shift(torch.ones(3, 1))
+
+
+def by_hand(logits, targets, smoothing):
+    """The loss with no help of torch's: -sum of what is wished times the log of what is said, over the real words."""
+    total, count = 0.0, 0
+    for row, target in zip(logits.flatten(0, 1).tolist(), targets.flatten().tolist()):
+        if target == PAD:
+            continue
+        log_sum = math.log(sum(math.exp(x) for x in row))
+        wished = [smoothing / len(row) + (1 - smoothing) * (i == target) for i in range(len(row))]
+        total -= sum(w * (x - log_sum) for w, x in zip(wished, row))
+        count += 1
+    return total / count
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
+def test_loss_by_hand(smoothing):
+    logits = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    targets = torch.tensor([[4, 2, 1], [3, 0, 0]])
+    loss = token_loss(logits, targets, pad_id=PAD, smoothing=smoothing)
+    assert loss.item() == pytest.approx(by_hand(logits, targets, smoothing), abs=1e-5)
+
+
+def test_padding_has_no_part_in_the_loss_nor_in_the_gradient():
+    logits = torch.randn(2, 3, 5, requires_grad=True)
+    targets = torch.tensor([[4, 2, 1], [3, 0, 0]])
+    token_loss(logits, targets, pad_id=PAD, smoothing=0.1).backward()
+    assert (logits.grad[targets == PAD] == 0).all() and (logits.grad[targets != PAD] != 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((torch.zeros(2, 3, 5), torch.ones(2, 4)), r"logits has shape \(2, 3, 5\); expected \(2, 4, 'V'\)"),
+        ((torch.zeros(6, 5), torch.ones(6)), r"logits has shape \(6, 5\); expected \(6, 'V'\)"),
+        ((torch.zeros(1, 2, 5), torch.zeros(1, 2)), "targets holds nothing but pad_id = 0; expected one word or more"),
+    ],
+)
+def test_errors_of_the_loss(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        token_loss(*arguments, pad_id=PAD)
+    with pytest.raises(ValueError, match=r"smoothing is 1\.0; expected a share from 0 up to, not including, 1"):
+        token_loss(torch.zeros(1, 1, 5), torch.ones(1, 1), pad_id=PAD, smoothing=1.0)
+
+
+# --- schedules -------------------------------------------------------------------------------------------------
+
+
+def test_the_papers_schedule():
+    rates = [paper_rate(step, d_model=512, warmup=4000) for step in range(1, 20_001)]
+    assert rates.index(max(rates)) == 3999
+    assert rates[0] == pytest.approx(512**-0.5 * 4000**-1.5)
+    assert rates[1999] == pytest.approx(max(rates) / 2)  # a line up
+    assert rates[15_999] == pytest.approx(max(rates) / 2)  # four times as many steps, half the rate
+
+
+def test_the_cosine_schedule():
+    rates = [cosine_rate(step, steps=110, peak=0.5, warmup=10) for step in range(1, 111)]
+    assert rates[9] == max(rates) == 0.5
+    assert rates[4] == pytest.approx(0.25)
+    assert rates[59] == pytest.approx(0.25)
+    assert rates[-1] == pytest.approx(0.0) and all(a > b for a, b in pairwise(rates[9:]))
+    assert cosine_rate(200, steps=110, peak=0.5, warmup=10) == pytest.approx(0.0)
+
+
+def test_recipes_use_their_schedule():
+    assert Recipe(schedule="constant", learning_rate=0.1, warmup=4).rate(2, 64) == pytest.approx(0.05)
+    assert Recipe(schedule="constant", learning_rate=0.1, warmup=4).rate(900, 64) == pytest.approx(0.1)
+    assert Recipe(schedule="paper", warmup=7).rate(3, 64) == paper_rate(3, d_model=64, warmup=7)
+    assert Recipe(steps=50, warmup=7).rate(30, 64) == cosine_rate(30, steps=50, peak=3e-3, warmup=7)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps is 0; expected a whole number, 1 or more"),
+        ({"batch_size": 2.5}, "batch_size is 2.5"),
+        ({"warmup": 0}, "warmup is 0"),
+        ({"schedule": "linear"}, "schedule is 'linear'; expected one of 'cosine', 'paper', 'constant'"),
+        ({"precision": "half"}, "precision is 'half'; expected one of 'float32', 'bfloat16'"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; expected more than 0"),
+        ({"smoothing": 1.0}, "smoothing is 1.0"),
+        ({"clip": 0.0}, "clip is 0.0; expected more than 0, or None"),
+    ],
+)
+def test_errors_of_a_recipe(options, message):
+    with pytest.raises(ValueError, match=message):
+        Recipe(**options)
+
+
+def test_errors_of_a_step():
+    with pytest.raises(ValueError, match="step is 0; expected 1 or more"):
+        paper_rate(0, d_model=8, warmup=3)
+    with pytest.raises(ValueError, match="warmup is 0; expected 1 step or more"):
+        cosine_rate(1, steps=9, peak=1.0, warmup=0)
+
+
+# --- the loop --------------------------------------------------------------------------------------------------
+
+
+def test_progress_of_each_step():
+    found = run(make())
+    assert [p.step for p in found] == [1, 2, 3, 4, 5, 6]
+    assert [p.learning_rate for p in found] == [RECIPE.rate(step, 16) for step in range(1, 7)]
+    assert found[0].loss == pytest.approx(math.log(len(TASK.tgt_vocab)), abs=1.0)  # knows nothing yet
+    assert all(a.tokens < b.tokens and a.seconds < b.seconds for a, b in pairwise(found))
+    first = TASK.batch(4, torch.Generator().manual_seed(1)).tgt
+    assert found[0].tokens == (first[:, 1:] != PAD).sum()
+
+
+def test_it_learns():
+    trainer = make(replace(RECIPE, steps=300, batch_size=32), dropout=0.0)
+    losses = [progress.loss for progress in trainer.fit()]
+    assert losses[-1] < losses[0] / 5
+    assert exact_match(trainer.model, held_out(), TASK) > 0.5
+
+
+def test_one_step_is_what_adamw_does():
+    """Without dropout: gradient by hand, clipped by hand, AdamW on matrices with decay and on vectors without."""
+    trainer, twin = make(dropout=0.0), make(dropout=0.0)
+    src, tgt = TASK.batch(4, torch.Generator().manual_seed(1))
+    loss = token_loss(twin.model(src, tgt[:, :-1])[0], tgt[:, 1:], pad_id=PAD)
+    loss.backward()
+    norm = torch.cat([x.grad.flatten() for x in twin.model.parameters()]).norm()
+    progress = next(trainer.fit())
+    assert progress.loss == pytest.approx(loss.item(), abs=1e-6)
+    assert progress.grad_norm == pytest.approx(norm.item(), rel=1e-4)
+    rate = RECIPE.rate(1, 16)
+    for before, after in zip(twin.model.parameters(), trainer.model.parameters()):
+        gradient = before.grad / max(1.0, norm.item())
+        decayed = before * (1 - rate * 0.01) if before.dim() > 1 else before
+        expected = decayed - rate * gradient / (gradient.abs() + 1e-9)
+        torch.testing.assert_close(after, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_clip_limits_the_step():
+    free, clipped = make(replace(RECIPE, clip=None)), make(replace(RECIPE, clip=1e-12))
+    start = weights(free)
+    assert next(free.fit()).grad_norm == pytest.approx(next(clipped.fit()).grad_norm)
+    assert (weights(clipped) - start).norm() < 0.1 * (weights(free) - start).norm()
+
+
+def test_label_smoothing_reaches_the_loss():
+    plain, smooth = (next(make(replace(RECIPE, smoothing=s)).fit()).loss for s in (0.0, 0.3))
+    assert plain != smooth
+
+
+def test_seeds_decide_and_torchs_own_random_numbers_do_not():
+    first = make()
+    torch.manual_seed(99)
+    second = make()
+    before = torch.get_rng_state()
+    run(first)
+    assert torch.equal(before, torch.get_rng_state())
+    torch.rand(5)
+    run(second)
+    other = make(replace(RECIPE, seed=1))
+    run(other)
+    assert torch.equal(weights(first), weights(second)) and not torch.equal(weights(first), weights(other))
+
+
+def test_dropout_differs_from_step_to_step():
+    """The same batch each time, a rate of almost 0: what changes the loss is dropout alone."""
+
+    class Same(Reversal):
+        def batch(self, size, generator, split="train"):
+            return super().batch(size, torch.Generator().manual_seed(3), split)
+
+    losses = {p.loss for p in run(make(replace(RECIPE, learning_rate=1e-12), Same(3, 5)))}
+    assert len(losses) == RECIPE.steps
+
+
+def test_left_and_gone_on_with_it_is_the_same_training():
+    whole, left = make(), make()
+    run(whole)
+    for progress in left.fit():
+        if progress.step == 3:
+            break
+    assert not left.model.training and left.step == 3
+    assert all(x.grad is None for x in left.model.parameters())
+    assert [p.step for p in left.fit()] == [4, 5, 6]
+    assert torch.equal(weights(whole), weights(left))
+
+
+@pytest.mark.parametrize("place", ["forward", "loss.backward", "batch"])
+def test_interrupted_within_a_step_it_is_as_before_the_step(place, monkeypatch):
+    whole, interrupted = make(), make()
+    run(whole)
+    loop = interrupted.fit()
+    next(loop)
+    next(loop)
+    before = weights(interrupted)
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if place == "forward":
+            patch.setattr(interrupted.model.decoder, "forward", interrupt)
+        elif place == "batch":
+            patch.setattr(TASK, "batch", interrupt)
+        else:
+            patch.setattr(torch.Tensor, "backward", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            next(loop)
+    assert torch.equal(weights(interrupted), before) and interrupted.step == 2
+    assert not interrupted.model.training
+    assert 0.0 <= exact_match(interrupted.model, held_out(), TASK) <= 1.0
+    run(interrupted)
+    assert torch.equal(weights(whole), weights(interrupted))
+
+
+def test_a_loss_that_is_not_finite_stops():
+    trainer = make()
+    loop = trainer.fit()
+    next(loop)
+    with torch.no_grad():
+        trainer.model.out_proj.bias[0] = torch.nan
+    before = weights(trainer)
+    message = r"the loss is nan at step 2, learning rate 0.01\. The model is as it was after step 1\. Try a smaller"
+    with pytest.raises(TrainingStopped, match=message):
+        next(loop)
+    assert torch.equal(before.nan_to_num(), weights(trainer).nan_to_num()) and trainer.step == 1
+
+
+def test_a_gradient_that_is_not_finite_stops(monkeypatch):
+    trainer = make()
+    before = weights(trainer)
+    trainer.model.out_proj.weight.register_hook(lambda gradient: gradient * torch.inf)
+    with pytest.raises(TrainingStopped, match=r"the gradient is (inf|nan) at step 1"):
+        next(trainer.fit())
+    assert torch.equal(before, weights(trainer))
+
+
+def test_bfloat16_is_close_and_not_the_same():
+    exact, coarse = (next(make(replace(RECIPE, precision=p), dropout=0.0).fit()) for p in ("float32", "bfloat16"))
+    assert coarse.loss != exact.loss and coarse.loss == pytest.approx(exact.loss, rel=0.02)
+    assert all(x.dtype == torch.float32 for x in make(replace(RECIPE, precision="bfloat16")).model.parameters())
+
+
+# --- checkpoints -----------------------------------------------------------------------------------------------
+
+
+def test_a_saved_training_goes_on_to_the_bit(tmp_path):
+    whole, saved, fresh = make(), make(), make()
+    run(whole)
+    loop = saved.fit()
+    for _ in range(3):
+        next(loop)
+    saved.save(tmp_path / "model.pt")
+    torch.manual_seed(5)
+    fresh.load(tmp_path / "model.pt")
+    assert fresh.step == 3 and fresh.tokens == saved.tokens
+    progress = run(fresh)
+    assert [p.step for p in progress] == [4, 5, 6]
+    assert torch.equal(weights(whole), weights(fresh))
+
+
+def test_more_steps_may_be_asked_for(tmp_path):
+    short = make(replace(RECIPE, schedule="constant"))
+    run(short)
+    short.save(tmp_path / "model.pt")
+    longer = make(replace(RECIPE, schedule="constant", steps=8))
+    longer.load(tmp_path / "model.pt")
+    assert [p.step for p in longer.fit()] == [7, 8]
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    trainer, path = make(), tmp_path / "model.pt"
+    trainer.save(path)
+    before = path.read_bytes()
+
+    def half(state, file):
+        file.write(b"half")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(OSError, match="no space left"):
+        trainer.save(path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["model.pt"]
+
+
+def test_errors_of_loading(tmp_path):
+    trainer, path = make(), tmp_path / "model.pt"
+    with pytest.raises(ValueError, match=r"path is '.*model.pt', where no file is"):
+        trainer.load(path)
+    path.write_text("no checkpoint")
+    with pytest.raises(ValueError, match="which is no whole checkpoint; expected a file that save"):
+        trainer.load(path)
+    torch.save({"model": {}}, path)
+    with pytest.raises(ValueError, match="which is no whole checkpoint"):
+        trainer.load(path)
+    trainer.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="which is no whole checkpoint"):
+        trainer.load(path)
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match=r"recipe has smoothing = 0\.1; expected 0\.0, as .*model.pt was trained"):
+        make(replace(RECIPE, smoothing=0.1)).load(path)
+    with pytest.raises(ValueError, match=r"model does not fit the weights in .*; expected the same sizes"):
+        make(d_ff=25).load(path)
+
+
+# --- measuring -------------------------------------------------------------------------------------------------
+
+
+def test_teacher_forced_and_exact_match_by_hand():
+    """A model whose logits are set: it writes what we wish, and we count on our fingers."""
+    trainer = make()
+    model, batch = trainer.model.eval(), held_out(3)
+    written = last(greedy(Cached(model, batch.src), TASK.tgt_vocab, max_len=6)).ids
+    wrong = written.clone()
+    wrong[0, 2] = 4 + (wrong[0, 2] == 4)
+    words = (wrong[:, 1:] != PAD).sum().item()
+    assert exact_match(model, Batch(batch.src, written), TASK) == 1.0
+    assert exact_match(model, Batch(batch.src, wrong), TASK) == pytest.approx(2 / 3)
+    forced = teacher_forced(model, Batch(batch.src, written), TASK)
+    assert forced == (1.0, 1.0)
+    forced = teacher_forced(model, Batch(batch.src, wrong), TASK)
+    assert 1 - 6 / words <= forced.words < 1 and forced.sentences == pytest.approx(2 / 3)
+
+
+def test_a_sentence_that_does_not_end_is_no_match():
+    model, batch = make().model.eval(), held_out(4)
+    with torch.no_grad():
+        model.out_proj.bias[4] = 1e4  # always the first letter, never the end
+    tgt = torch.full((4, 5), 4)
+    tgt[:, 0], tgt[:, -1] = 1, 2
+    assert exact_match(model, Batch(batch.src, tgt), TASK) == 0.0
+
+
+def test_too_much_written_is_no_match():
+    model, batch = make().model.eval(), held_out(2)
+    with torch.no_grad():
+        model.out_proj.bias[2] = 1e4  # the end at once
+    right = torch.tensor([[1, 2], [1, 2]])
+    assert exact_match(model, Batch(batch.src, right), TASK) == 1.0
+    longer = torch.tensor([[1, 4, 2], [1, 2, 0]])
+    assert exact_match(model, Batch(batch.src, longer), TASK) == 0.5
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_measuring_needs_no_dropout_and_leaves_the_mode(mode):
+    model = make(dropout=0.5).model.train(mode)
+    first, second = (teacher_forced(model, held_out(), TASK) for _ in range(2))
+    assert first == second and model.training is mode
+    exact_match(model, held_out(), TASK)
+    assert model.training is mode
+    with pytest.raises(KeyError), evaluating(model):
+        raise KeyError
+    assert model.training is mode
+
+
+def test_translate_gives_texts():
+    trainer = make(replace(RECIPE, steps=400, batch_size=32), dropout=0.0)
+    run(trainer)
+    assert translate(trainer.model, ["a b c", "k i n d"], TASK) == ["c b a", "d n i k"]
+    with pytest.raises(ValueError, match="texts is 'a b c'; expected a list of one text or more"):
+        translate(trainer.model, "a b c", TASK)
+    with pytest.raises(ValueError, match=r"texts is \[\]"):
+        translate(trainer.model, [], TASK)
