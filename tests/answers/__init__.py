@@ -14,6 +14,7 @@ from tests.answers import (
     scaled_dot_product,
     self_and_cross_attention,
     start_here,
+    training,
     transformer,
 )
 
@@ -29,6 +30,7 @@ LESSONS = (
     decoder,
     transformer,
     mask_tutorial,
+    training,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
 WRONG = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.WRONG.items()}
