@@ -4,6 +4,7 @@ import base64
 import html
 import inspect
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,24 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A table of what was timed or trained here, whose numbers are others on another machine."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    def __repr__(self) -> str:
+        return f"[Table, measured here: {self.caption}]"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th scope='col'>{html.escape(column)}</th>" for column in self.columns)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(str(x))}</td>' for x in row)}</tr>" for row in self.rows)
+        table = f"<table><caption>{html.escape(self.caption)}</caption><tr>{head}</tr>{body}</table>"
+        return f'<div class="measured">{table}</div>'
+
+
+@dataclass(frozen=True)
 class Source:
     """Source code, shown in the colours of the notebook's theme."""
 
@@ -48,16 +67,29 @@ class Source:
         return f"```python\n{self.text}\n```"
 
 
-def show(drawn: Axes | Figure, *, alt: str) -> Picture:
-    """The figure as a picture with alternative text. The figure is closed."""
+def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
+    """The figure as a picture with alternative text. The figure is closed.
+
+    measured: what is drawn was timed or trained here; its numbers, other on another machine, are not told in words.
+    """
     if not alt.strip():
         raise ValueError("alt is empty; expected a sentence that says what the figure shows")
     figure = drawn if isinstance(drawn, Figure) else drawn.figure
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI, facecolor="white", metadata={"Software": None})
-    text = "\n".join(describe(ax) for ax in figure.axes)
+    text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes)
     plt.close(figure)
     return Picture(buffer.getvalue(), round(figure.get_figwidth() * 96), alt, text)
+
+
+def show_measured(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Measured:
+    """A table of what was timed or trained here; `caption` says what is to be seen in it on any machine."""
+    if not caption.strip():
+        raise ValueError("caption is empty; expected a sentence that says what the table shows")
+    for row in rows:
+        if len(row) != len(columns):
+            raise ValueError(f"rows holds {list(row)!r}; expected {len(columns)} entries, one for each column")
+    return Measured(caption, columns, rows)
 
 
 def show_source(*items: Any) -> Source:

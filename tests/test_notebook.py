@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lessons.attention import attend
-from lessons.notebook import Picture, check_same, show, show_source
+from lessons.notebook import Picture, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
 from lessons.vocabulary import Vocabulary
 
@@ -195,3 +195,20 @@ def test_a_picture_is_white_behind():
     pixels = plt.imread(io.BytesIO(picture.png))
     assert pixels.shape == (120, 120, 4)
     assert (pixels == 1).all()
+
+
+def test_what_was_measured_is_told_without_its_numbers():
+    table = show_measured("More is more.", ["n", "seconds"], [[1, 0.25], ["<b>", 0.5]])
+    assert repr(table) == "[Table, measured here: More is more.]"
+    page = table._repr_html_()
+    assert re.fullmatch(r'<div class="measured"><table>.*</table></div>', page)
+    assert "<caption>More is more.</caption>" in page and "<td>0.25</td>" in page and "&lt;b&gt;" in page
+    figure = show(plot_matrix([[1.25]]), alt="One number.", measured=True)
+    assert repr(figure) == "[Figure: One number.]\nmeasured here"
+
+
+def test_a_table_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="caption is empty; expected a sentence that says what the table shows"):
+        show_measured(" ", ["n"], [[1]])
+    with pytest.raises(ValueError, match=r"rows holds \[1, 2\]; expected 1 entries, one for each column"):
+        show_measured("Much.", ["n"], [[1, 2]])
