@@ -8,6 +8,7 @@ from lessons.widgets.mask_studio import MaskStudio
 from lessons.widgets.position_lab import PositionLab
 from lessons.widgets.scaling_lab import ScalingLab
 from lessons.widgets.shape_tour import ShapeTour
+from lessons.widgets.training_monitor import TrainingMonitor
 
 __all__ = [
     "AttentionExplorer",
@@ -18,4 +19,5 @@ __all__ = [
     "PositionLab",
     "ScalingLab",
     "ShapeTour",
+    "TrainingMonitor",
 ]

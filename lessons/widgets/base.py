@@ -129,6 +129,10 @@ class LessonWidget(anywidget.AnyWidget):
         """An ordered list of what the panels do not say, or nothing."""
         return []
 
+    def drawing(self) -> pictures.Drawing | None:
+        """A chart that stands above the panels, or nothing."""
+        return None
+
     def answer(self, question: Any) -> dict[str, Any]:
         """What the browser is told when it asks."""
         raise ValueError(f"question is {question!r}; expected none: {type(self).__name__} answers no questions")
@@ -139,11 +143,12 @@ class LessonWidget(anywidget.AnyWidget):
 
     def to_html(self) -> str:
         """A page of its own that needs no script: tables with the same marks, and each cell in words."""
-        return pictures.page(type(self).__name__, repr(self), self.panels(), self.note(), self.lines())
+        said = self.note(), self.lines(), self.drawing()
+        return pictures.page(type(self).__name__, repr(self), self.panels(), *said)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
         data, metadata = super()._repr_mimebundle_(**options)
-        picture = pictures.compact(repr(self), self.panels(), self.note(), self.lines())
+        picture = pictures.compact(repr(self), self.panels(), self.note(), self.lines(), self.drawing())
         return {**data, "text/plain": repr(self), "text/html": picture}, metadata
 
     # The browser

@@ -4,6 +4,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import matplotlib
 import torch
@@ -42,10 +43,27 @@ class Panel:
     column_axis: str = "key"
     main: bool = False
     groups: Tensor | None = None  # (R, C) of heads, from 0 to 7
+    decimals: int = 2
 
     @property
     def hidden(self) -> Tensor:
         return torch.zeros(self.values.shape, dtype=torch.bool) if self.blocked is None else self.blocked
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart, for what no table shows well."""
+
+    svg: str
+    words: str
+
+    def in_page(self) -> str:
+        return f'<p role="img" aria-label="{html.escape(self.words)}">{self.svg}</p>'
+
+    def as_image(self) -> str:
+        """JupyterLab shows pictures also where it trusts no SVG."""
+        named = self.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+        return f'<p><img alt="{html.escape(self.words)}" src="data:image/svg+xml,{quote(named, safe=" /=:,-")}"></p>'
 
 
 def figure(drawn: list[Panel]) -> Figure:
@@ -83,24 +101,32 @@ def _home_text(panel: Panel, row: int, column: int) -> str:
     return f"{mark}{format_whole(panel.values[row, column].item())} h{int(panel.groups[row, column])}"
 
 
-def page(name: str, title: str, drawn: list[Panel], note: str, lines: Sequence[str] = ()) -> str:
+def page(
+    name: str, title: str, drawn: list[Panel], note: str, lines: Sequence[str] = (), drawing: Drawing | None = None
+) -> str:
     """A self-contained HTML page."""
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
+    chart = drawing.in_page() if drawing else ""
     legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look"
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
-        f"<p>{html.escape(note)}</p>\n{_list(lines)}\n{tables}\n<p>{legend}</p>\n</body>\n</html>\n"
+        f"<p>{html.escape(note)}</p>\n{_list(lines)}\n{chart}\n{tables}\n<p>{legend}</p>\n</body>\n</html>\n"
     )
 
 
-def compact(title: str, drawn: list[Panel], note: str, lines: Sequence[str] = ()) -> str:
+def compact(
+    title: str, drawn: list[Panel], note: str, lines: Sequence[str] = (), drawing: Drawing | None = None
+) -> str:
     """At most LIMIT bytes, to be stored with a notebook: the larger the matrices, the less is shown of them."""
-    main = next((panel for panel in drawn if panel.main), drawn[0])
     head = f"<p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}{_list(lines)}"
-    smallest = _coarse(main) if main.tone == "weights" else ""
-    for body in ("".join(map(_table, drawn)), _table(main), smallest):
-        picture = f"<div>{head}{body}</div>"
+    drawn_first = drawing.as_image() if drawing else ""
+    bodies = ["".join(map(_table, drawn))]
+    if drawn:
+        main = next((panel for panel in drawn if panel.main), drawn[0])
+        bodies += [_table(main), _coarse(main) if main.tone == "weights" else ""]
+    for body in bodies:
+        picture = f"<div>{head}{drawn_first}{body}</div>"
         if len(picture.encode()) <= LIMIT:
             return picture
     return f"<div>{head[: LIMIT // 8]}</div>"
@@ -128,7 +154,7 @@ def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str
         return _home_cell(panel, row, column, words)
     value, blocked = panel.values[row, column].item(), bool(panel.hidden[row, column])
     crossed = blocked and (panel.tone == "mask" or (panel.tone == "weights" and value == 0))
-    text = cell_text(panel.tone, value, crossed)
+    text = cell_text(panel.tone, value, crossed, panel.decimals)
     ground, ink = _colours(panel.tone, float(value), crossed, bound)
     style = f"background:{ground};color:{ink}"
     if not words:
@@ -151,14 +177,14 @@ def _home_cell(panel: Panel, row: int, column: int, words: bool) -> str:
     return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
 
 
-def cell_text(tone: str, value: float | bool, crossed: bool) -> str:
+def cell_text(tone: str, value: float | bool, crossed: bool, decimals: int = 2) -> str:
     """What stands in a cell."""
     if tone == "mask":
         number = str(value) if isinstance(value, bool) else format_number(value, 0)
         return f"× {number}" if crossed else number
     if tone == "ids":
         return f"{value:.0f}"
-    return "×" if crossed else format_number(value)
+    return "×" if crossed else format_number(value, decimals)
 
 
 def format_number(value: float, decimals: int = 2) -> str:

@@ -12,7 +12,7 @@ from tests.samples import SAMPLES
 class Work:
     """What is done in a view, by selectors, and what Python prints after it.
 
-    shown: an element that every view has when all is done.
+    shown: an element that every view has when all is done. prepare: code that gives the widget something to show.
     """
 
     click: str
@@ -22,12 +22,18 @@ class Work:
     typed: str
     read: str
     shown: str
+    prepare: str = ""
 
 
 def cell(part, row, column):
     return f'[data-part="{part}"] [data-at="{row},{column}"]'
 
 
+RUN = """from types import SimpleNamespace
+
+for _ in widget.watch(SimpleNamespace(step=step, loss=1 / step) for step in range(1, 7)):
+    pass
+"""
 WORK = {
     "AttentionExplorer": Work(
         click='[data-head="2"]',
@@ -101,6 +107,16 @@ WORK = {
         read="widget.step, widget.sentence",
         shown='[data-step="17"][aria-current="step"]',
     ),
+    "TrainingMonitor": Work(
+        click='[data-part="log"]',
+        clicked="True None",
+        focus='[data-part="loss"]',
+        keys=("ArrowLeft", "ArrowLeft"),
+        typed="True 4",
+        read="widget.log, widget.cursor",
+        shown='[data-part="loss"][aria-valuetext="step 4: loss 0.250"]',
+        prepare=RUN,
+    ),
 }
 
 
@@ -111,7 +127,7 @@ def test_every_widget_is_here():
 @pytest.mark.parametrize("name", WORK)
 def test_mouse_and_keys_reach_python_and_every_view(lab, notebook, name):
     work = WORK[name]
-    show = f"from lessons.widgets import {name}\n\nwidget = {name}()\nwidget"
+    show = f"from lessons.widgets import {name}\n\nwidget = {name}()\n{work.prepare}widget"
     lab.open(notebook(show, "widget", f"print({work.read})"))
     lab.run_all()
     assert lab.errors() == []

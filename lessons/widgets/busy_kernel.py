@@ -1,0 +1,37 @@
+"""What a widget needs of Jupyter while a cell runs: that clicks arrive, and to know how the cell ended."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from IPython import get_ipython
+
+
+@contextmanager
+def reachable(comm: Any) -> Iterator[None]:
+    """Within, what the browser sends arrives though a cell runs.
+
+    JupyterLab sends it to a subshell of the kernel, a thread of its own. From its version 7.4 on, ipykernel leads it
+    to the thread that was the last to send something by this `comm` instead, and that one is busy with the cell.
+    """
+    if comm is None:
+        yield
+        return
+    comm._reply_subshell_for = lambda data, addressed: addressed
+    try:
+        yield
+    finally:
+        del comm._reply_subshell_for
+
+
+def when_the_cell_ends(tell: Callable[[BaseException | None], None]) -> None:
+    """Call this once, with the exception that ended the cell, or None; outside Jupyter never."""
+    shell = get_ipython()
+    if shell is None:
+        return
+
+    def once(result: Any) -> None:
+        shell.events.unregister("post_run_cell", once)
+        tell(result.error_in_exec)
+
+    shell.events.register("post_run_cell", once)
