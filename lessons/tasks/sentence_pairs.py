@@ -15,7 +15,7 @@ from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
 
 SAMPLE = Path(__file__).with_name("sentence_pairs.tsv")  # a small file, English and Chinese
 LEARNED_FROM = 50_000  # pairs, drawn evenly from the file, from which the pieces of words are learned
-BUCKET = 2048  # pairs of like length, from which a batch is drawn
+BUCKET = 512  # pairs of like length, from which a batch is drawn
 
 
 class SentencePairs(Task):

@@ -13,7 +13,8 @@ from lessons.vocabulary import BOS, EOS, PAD, UNK
 
 BLANK = "▁"  # in a piece, for the blank before a word
 CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters and Japanese syllables
-UNIT = re.compile(rf"{BLANK}?[{CJK}]|{BLANK}?[^\W{CJK}]+|{BLANK}?.", re.DOTALL)
+LONGEST = 40  # characters of a word; what goes on is cut
+UNIT = re.compile(rf"{BLANK}?[{CJK}]|{BLANK}?[^\W{CJK}]{{1,{LONGEST}}}|{BLANK}?.", re.DOTALL)
 REMEMBERED = 2**16  # words whose pieces are kept at hand
 
 
