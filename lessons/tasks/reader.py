@@ -7,6 +7,7 @@ LONGEST_LINE = 100_000  # bytes
 MOST_COLUMNS = 3  # source, target, attribution
 SHOWN = 40  # characters of a bad line
 UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+UTF16 = "the file is in UTF-16; expected UTF-8, save it anew"
 
 
 def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -18,50 +19,65 @@ def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[s
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"path is {path}; expected a text file of sentence pairs")
+    _check_encoding(encoding)
     number, found = 0, False
     with path.open("rb") as file:
         while line := file.readline(LONGEST_LINE + 1):
             number += 1
-            if number == 1:
-                line = _without_bom(line, path)
-            if pair := _pair(line, f"{path.name}, line {number}", encoding):
+            try:
+                pair = _pair(line if number > 1 else _without_bom(line), encoding)
+            except ValueError as error:
+                raise ValueError(f"{path.name}, line {number}: {error}") from None
+            if pair:
                 found = True
                 yield pair
     if not found:
         raise ValueError(f"{path.name} holds no sentence pair; expected lines of source, tab, target")
 
 
-def _without_bom(line: bytes, path: Path) -> bytes:
+def _check_encoding(encoding: str) -> None:
+    """Lines are cut at the byte of "\\n", which UTF-16 has inside other characters."""
+    try:
+        usable = "a\t\n".encode(encoding) == b"a\t\n"
+    except LookupError:
+        usable = False
+    if not usable:
+        raise ValueError(f"encoding is {encoding!r}; expected one that writes ASCII as it is, as utf-8 or gb18030")
+
+
+def _without_bom(line: bytes) -> bytes:
     if line.startswith(UTF16_BOMS):
-        raise ValueError(f"{path.name}, line 1: the file is in UTF-16; expected UTF-8, save it anew")
+        raise ValueError(UTF16)
     return line.removeprefix(UTF8_BOM)
 
 
-def _pair(line: bytes, place: str, encoding: str) -> tuple[str, str] | None:
+def _pair(line: bytes, encoding: str) -> tuple[str, str] | None:
     """What a line holds; None where it is blank."""
     if len(line) > LONGEST_LINE:
-        raise ValueError(f"{place}: longer than {LONGEST_LINE:,} bytes; expected one sentence pair in a line")
-    text = _decode(line, place, encoding).rstrip("\r\n")
+        raise ValueError(f"longer than {LONGEST_LINE:,} bytes; expected one sentence pair in a line")
+    if b"\0" in line:
+        raise ValueError(UTF16)
+    text = _decode(line, encoding).rstrip("\r\n")
     if not text.strip():
         return None
     columns = text.split("\t")
     if len(columns) < 2:
-        raise ValueError(f"{place}: no tab in {_short(text)}; expected source, tab, target")
+        raise ValueError(f"no tab in {_short(text)}; expected source, tab, target")
     if len(columns) > MOST_COLUMNS:
-        raise ValueError(f"{place}: {len(columns)} columns in {_short(text)}; expected source, target, attribution")
+        raise ValueError(f"{len(columns)} columns in {_short(text)}; expected source, target, attribution")
     source, target = columns[0].strip(), columns[1].strip()
     if not source or not target:
         empty = "target" if source else "source"
-        raise ValueError(f"{place}: the {empty} is empty in {_short(text)}; expected source, tab, target")
+        raise ValueError(f"the {empty} is empty in {_short(text)}; expected source, tab, target")
     return source, target
 
 
-def _decode(line: bytes, place: str, encoding: str) -> str:
+def _decode(line: bytes, encoding: str) -> str:
     try:
         return line.decode(encoding)
     except UnicodeDecodeError as error:
         found = f"byte {error.start + 1} is 0x{line[error.start]:02x}, which is no {encoding}"
-        raise ValueError(f"{place}: {found}; expected {encoding}, or encoding=… as the file was saved") from None
+        raise ValueError(f"{found}; expected {encoding}, or encoding=… as the file was saved") from None
 
 
 def _short(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from random import Random
 from zlib import crc32
@@ -16,8 +15,7 @@ from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
 
 SAMPLE = Path(__file__).with_name("sentence_pairs.tsv")  # a small file, English and Chinese
 LEARNED_FROM = 50_000  # pairs, drawn evenly from the file, from which the pieces of words are learned
-CHUNK = 10_000  # pairs that are turned into ids at once
-BUCKET = 2048  # pairs of like length, from which a batch is drawn
+BUCKET = 512  # pairs of like length, from which a batch is drawn
 
 
 class SentencePairs(Task):
@@ -75,17 +73,14 @@ class SentencePairs(Task):
 
     def _load(self, pairs: Iterator[tuple[str, str]], max_len: int) -> dict[str, tuple["_Sentences", "_Sentences"]]:
         splits = {split: (_Sentences(), _Sentences()) for split in SPLITS}
-        marks = [self.tgt_vocab.bos_id], [self.tgt_vocab.eos_id]
-        while chunk := list(islice(pairs, CHUNK)):
-            sources, targets = map(list, zip(*chunk))
-            encoded = zip(self.src_vocab.encode_all(sources), self.tgt_vocab.encode_all(targets))
-            for source, (src, tgt) in zip(sources, encoded):
-                if max(len(src), len(tgt)) > max_len:
-                    self.skipped += 1
-                    continue
-                srcs, tgts = splits[HELD_OUT if self.is_held_out(source) else TRAIN]
-                srcs.add(src)
-                tgts.add(marks[0] + tgt + marks[1])
+        for source, target in pairs:
+            src, tgt = self.src_vocab.encode(source), self.tgt_vocab.encode(target, bos=True, eos=True)
+            if len(src) > max_len or len(tgt) > max_len + 2:  # the marks
+                self.skipped += 1
+                continue
+            srcs, tgts = splits[HELD_OUT if self.is_held_out(source) else TRAIN]
+            srcs.add(src)
+            tgts.add(tgt)
         self._order = {split: _by_length(*(side.lengths() for side in sides)) for split, sides in splits.items()}
         return splits
 

@@ -37,7 +37,8 @@ class Translation(Task):
             "number. Each verb and each noun does, and often."
         ).format(*next((verb.base, noun.many) for verb, noun in PAIRS if is_held_out(verb.base, noun.one)))
         vocabs = make_vocabulary(*_all_words(0)), make_vocabulary(*_all_words(1))
-        english = Writing(lambda text: split_english(text, set(vocabs[0].words)), join_english)
+        known = frozenset(vocabs[0].words)
+        english = Writing(lambda text: split_english(text, known), join_english)
         chinese = Writing(longest_words(vocabs[1].words), "".join)
         super().__init__("translation", 4, unseen, vocabs, (english, chinese))
 
@@ -156,9 +157,9 @@ def adjective(rng: Random, noun: Noun) -> Phrase:
     return pick(rng, suited) if suited and rng.random() < 0.4 else NOTHING
 
 
-def split_english(text: str, known: set[str]) -> list[str]:
+def split_english(text: str, known: frozenset[str]) -> list[str]:
     """Words, 's and marks apart. The first word is written small, unless it is known as it stands: I, Tom."""
-    found = re.sub(r"('s\b|[.?])", r" \1 ", text.replace("’", "'")).split()
+    found = re.sub(r"('s\b|[^\w\s'])", r" \1 ", text.replace("’", "'")).split()
     if found and found[0] not in known:
         found[0] = found[0][:1].lower() + found[0][1:]
     return found

@@ -1,0 +1,361 @@
+"""lessons.tasks.sentence_pairs and its reader: files as the public collections have them, good and broken."""
+
+import itertools
+import random
+import re
+import tracemalloc
+
+import pytest
+import torch
+
+from lessons.tasks.reader import LONGEST_LINE, read_pairs
+from lessons.tasks.sentence_pairs import SAMPLE, SentencePairs
+from lessons.tasks.subwords import Subwords
+
+PAD, BOS, EOS, UNK = range(4)
+TWO = [("Go.", "走。"), ("I read.", "我看书。")]
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(content, encoding="utf-8"):
+        path = tmp_path / "pairs.tsv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return save
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A file of 20,000 pairs of 1 to 60 words; word by word, the target has the same numbers as the source."""
+    rng = random.Random(0)
+    path = tmp_path_factory.mktemp("many") / "many.tsv"
+    with path.open("w", encoding="utf-8") as file:
+        for _ in range(20_000):
+            numbers = [rng.randrange(100) for _ in range(min(60, 1 + int(rng.expovariate(0.08))))]
+            print(*(f"a{n}" for n in numbers), end="\t", file=file)
+            print(*(f"b{n}" for n in numbers), file=file)
+    return path
+
+
+@pytest.fixture(scope="module")
+def task(many):
+    return SentencePairs(many, vocab_size=300, max_len=200)
+
+
+# the reader
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Go.\t走。\nI read.\t我看书。\n",
+        "Go.\t走。\nI read.\t我看书。",
+        "Go.\t走。\r\nI read.\t我看书。\r\n",
+        "\ufeffGo.\t走。\nI read.\t我看书。\n",
+        "\n\nGo.\t走。\n  \t \n\r\nI read.\t我看书。\n\n",
+        "Go.\t走。\tCC-BY 2.0 (France) Attribution: tatoeba.org #1\nI read.\t我看书。\t\n",
+        " Go. \t 走。\nI read.\t我看书。 \n",
+    ],
+    ids=["plain", "no last line end", "Windows", "byte order mark", "blank lines", "attribution", "blanks"],
+)
+def test_files_that_are_read(save, content):
+    assert list(read_pairs(save(content))) == list(read_pairs(str(save(content)))) == TWO
+
+
+def test_a_file_in_another_encoding(save):
+    path = save("Go.\t走。\nI read.\t我看书。\n", "gb18030")
+    assert list(read_pairs(path, encoding="gb18030")) == TWO
+    assert SentencePairs(path, vocab_size=20, encoding="gb18030").count() > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\tb\nc\t\xff\xfe\n", "pairs.tsv, line 2: byte 3 is 0xff, which is no utf-8; expected utf-8, or encoding=…"),
+        ("a\tb\n走。\t走。\n".encode("gb18030"), "pairs.tsv, line 2: byte 1 is 0xd7, which is no utf-8"),
+        ("a\tb\n\nc d\n", "pairs.tsv, line 3: no tab in 'c d'; expected source, tab, target"),
+        ("c" * 50, f"pairs.tsv, line 1: no tab in '{'c' * 40}…'; expected"),
+        ("a\tb\n\td\n", r"pairs.tsv, line 2: the source is empty in '\td'; expected source, tab, target"),
+        ("a\tb\nc\t \tx\n", r"pairs.tsv, line 2: the target is empty in 'c\t \tx'; expected source, tab, target"),
+        ("a\tb\tc\td\n", r"pairs.tsv, line 1: 4 columns in 'a\tb\tc\td'; expected source, target, attribution"),
+        ("", "pairs.tsv holds no sentence pair; expected lines of source, tab, target"),
+        ("\n \r\n\n", "pairs.tsv holds no sentence pair; expected lines of source, tab, target"),
+        ("\ufeff", "pairs.tsv holds no sentence pair; expected lines of source, tab, target"),
+        (
+            "a\tb\n" + "c" * LONGEST_LINE + "\td\n",
+            "pairs.tsv, line 2: longer than 100,000 bytes; expected one sentence",
+        ),
+        ("a\tb\n".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
+        ("a\tb\n".encode("utf-16-be"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
+    ],
+)
+@pytest.mark.parametrize("reads", [lambda path: list(read_pairs(path)), SentencePairs], ids=["reader", "task"])
+def test_a_broken_file_is_refused_by_name_and_line(save, content, message, reads):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        reads(save(content))
+
+
+@pytest.mark.parametrize("reads", [lambda path: list(read_pairs(path)), SentencePairs], ids=["reader", "task"])
+def test_no_such_file_or_a_folder(tmp_path, reads):
+    for path in (tmp_path / "none.tsv", tmp_path):
+        with pytest.raises(ValueError, match=re.escape(f"path is {path}; expected a text file of sentence pairs")):
+            reads(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "nonsense"])
+def test_an_encoding_that_cannot_be_cut_into_lines(save, encoding):
+    with pytest.raises(ValueError, match=f"encoding is '{encoding}'; expected one that writes ASCII as it is"):
+        list(read_pairs(save("a\tb\n"), encoding=encoding))
+
+
+def test_the_longest_line_is_read(save):
+    line = "c" * (LONGEST_LINE - 3) + "\td\n"
+    assert [len(source) for source, _ in read_pairs(save("a\tb\n" + line))] == [1, LONGEST_LINE - 3]
+
+
+def test_the_reader_reads_no_further_than_asked(save):
+    pairs = read_pairs(save("a\tb\nc\td\nno tab\n"))
+    assert list(itertools.islice(pairs, 2)) == [("a", "b"), ("c", "d")]
+    with pytest.raises(ValueError, match="line 3: no tab"):
+        next(pairs)
+
+
+def test_the_reader_holds_no_more_than_a_line(save):
+    path = save("".join(f"sentence number {i} of a long file\t{i}\n" for i in range(50_000)))
+    assert path.stat().st_size > 1_500_000
+    tracemalloc.start()
+    count = sum(1 for _ in read_pairs(path))
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 50_000
+    assert highest < 150_000
+
+
+def test_a_line_without_end_is_not_read_whole(save):
+    path = save(b"c" * 20_000_000)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="line 1: longer than 100,000 bytes"):
+        list(read_pairs(path))
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert highest < 1_000_000
+
+
+# the task
+
+
+def test_the_small_file_of_the_course_loads():
+    task = SentencePairs()
+    assert task.path == SAMPLE and task.skipped == 0
+    assert task.count("train") + task.count("held_out") == len(list(read_pairs(SAMPLE))) >= 100
+    assert task.count("held_out") >= 3
+    assert len(task.examples(8, seeded())) == 8
+    assert repr(task).startswith("SentencePairs('sentence pairs of sentence_pairs.tsv', words: ")
+    assert task.difficulty == 5 and "one source sentence of 20" in task.unseen
+
+
+@pytest.mark.parametrize("split", ["train", "held_out"])
+def test_batches_hold_pairs_of_the_file(many, task, split):
+    known = set(read_pairs(many))
+    for source, target in task.examples(500, seeded(), split):
+        assert (source, target) in known
+
+
+@pytest.mark.parametrize("split", ["train", "held_out"])
+def test_a_batch_has_marks_around_the_target_and_padding_behind(task, split):
+    batch = task.batch(64, seeded(), split)
+    for ids, marked in ((batch.src, False), (batch.tgt, True)):
+        lengths = (ids != PAD).sum(dim=1)
+        assert ids.shape == (64, lengths.max()) and ids.dtype == torch.long
+        for row, length in zip(ids.tolist(), lengths.tolist()):
+            assert PAD not in row[:length] and set(row[length:]) <= {PAD}
+            assert (row[0] == BOS) == (row[length - 1] == EOS) == marked
+            assert not {BOS, EOS, UNK} & set(row[1 : length - 1])
+
+
+def test_texts_become_the_ids_of_the_batch(task):
+    batch, texts = task.batch(64, seeded()), task.examples(64, seeded())
+    for src, tgt, (source, target) in zip(batch.src.tolist(), batch.tgt.tolist(), texts):
+        assert task.encode(source) == [i for i in src if i != PAD]
+        assert task.encode(target, side="tgt") == [i for i in tgt if i != PAD]
+
+
+def test_the_generator_alone_decides(many, task):
+    again = SentencePairs(many, vocab_size=300, max_len=200)
+    for ours, same in zip(task.batch(64, seeded(3)), again.batch(64, seeded(3))):
+        assert torch.equal(ours, same)
+    assert task.examples(64, seeded(3)) != task.examples(64, seeded(4))
+
+
+def test_held_out_sources_are_not_in_training(many, task):
+    sources = {split: {s for s, _ in drawn(task, split)} for split in ("train", "held_out")}
+    assert not sources["train"] & sources["held_out"]
+    assert all(task.is_held_out(source) == (split == "held_out") for split in sources for source in sources[split])
+    in_file = [task.is_held_out(source) for source, _ in read_pairs(many)]
+    assert task.count("held_out") == sum(in_file) and task.count() == len(in_file) - sum(in_file)
+    assert 0.03 < sum(in_file) / len(in_file) < 0.07
+
+
+def drawn(task, split):
+    generator = seeded()
+    return [pair for _ in range(60) for pair in task.examples(200, generator, split)]
+
+
+def test_translations_of_one_source_stay_together(save):
+    lines = [f"source {i}\ttarget {i} {k}\n" for i in range(60) for k in range(3)]
+    task = SentencePairs(save("".join(lines)), vocab_size=60, held_out_share=3)
+    assert task.count("held_out") % 3 == 0 < task.count("held_out")
+
+
+def test_the_share_that_is_held_out(many):
+    task = SentencePairs(many, vocab_size=100, max_len=500, held_out_share=2)
+    assert 0.45 < task.count("held_out") / (task.count("held_out") + task.count()) < 0.55
+    assert "one source sentence of 2," in task.unseen
+
+
+def test_sentences_of_like_length_are_together(task):
+    """Batches have little padding; in batches of any pairs it would be most of all."""
+    generator = seeded()
+    batches = [task.batch(64, generator) for _ in range(100)]
+    lengths = torch.cat([(batch.src != PAD).sum(dim=1) for batch in batches])
+    of_any = lengths[torch.randperm(len(lengths), generator=seeded())].reshape(100, 64)
+    padding = 1 - lengths.sum() / sum(batch.src.numel() for batch in batches)
+    padding_of_any = 1 - lengths.sum() / (of_any.max(dim=1).values.sum() * 64)
+    assert padding < 0.1 < 0.6 < padding_of_any
+
+
+def test_every_pair_is_equally_likely(save):
+    short, long = [f"a{i}\tb\n" for i in range(3000)], [f"{'a b ' * 20}{i}\tb\n" for i in range(1000)]
+    task = SentencePairs(save("".join(short + long)), vocab_size=100)
+    found = [len(source) > 20 for source, _ in drawn(task, "train")]
+    assert 0.2 < sum(found) / len(found) < 0.3
+
+
+def test_longer_sentences_are_left_out_and_counted(save):
+    path = save("".join(f"{'a ' * n}\t{'b ' * (8 - n)}\n" for n in range(1, 8)))
+    task = SentencePairs(path, vocab_size=20, max_len=5, held_out_share=1000)
+    assert task.skipped == 4 and task.count() == 3
+    assert {len(source.split()) for source, _ in task.examples(50, seeded())} == {3, 4, 5}
+
+
+def test_a_split_without_pairs(save):
+    task = SentencePairs(save("a\tb\nc\td\n"), vocab_size=20, held_out_share=1000)
+    with pytest.raises(
+        ValueError, match=re.escape("split is 'held_out', of which pairs.tsv has no pair; expected the")
+    ):
+        task.batch(1, seeded(), "held_out")
+
+
+def test_a_file_of_held_out_pairs_alone(save):
+    held_out = next(word for word in map(str, range(1000)) if SentencePairs().is_held_out(word))
+    with pytest.raises(ValueError, match="has no pair outside the held-out ones; expected more pairs"):
+        SentencePairs(save(f"{held_out}\tb\n"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_len": 0}, "max_len is 0; expected a whole number, 1 or more"),
+        ({"max_len": 2.5}, "max_len is 2.5; expected a whole number, 1 or more"),
+        ({"held_out_share": 1}, "held_out_share is 1; expected a whole number, 2 or more"),
+        ({"vocab_size": 7}, "vocab_size is 7; expected a whole number, 8 or more"),
+        ({"vocab_size": "8000"}, "vocab_size is 8000; expected a whole number, 8 or more"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        SentencePairs(**options)
+
+
+def test_size_and_split_are_checked(task):
+    with pytest.raises(ValueError, match="size is 0; expected a whole number of pairs, 1 or more"):
+        task.batch(0, seeded())
+    for asks in (lambda: task.batch(1, seeded(), "test"), lambda: task.count("test")):
+        with pytest.raises(ValueError, match="split is 'test'; expected 'train' or 'held_out'"):
+            asks()
+
+
+def test_memory_is_a_few_bytes_for_each_piece(many):
+    tracemalloc.start()
+    task = SentencePairs(many, vocab_size=300, max_len=200)
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    pieces = sum(len(side._ids) for sides in task._splits.values() for side in sides)
+    assert pieces > 500_000
+    assert kept < 6 * pieces + 1_000_000
+
+
+# the pieces of words
+
+TEXTS = ["the cat reads the book (twice).", "the cats read; the dog reads.", "我们昨天读书。", "les cafés"]
+
+
+def test_pieces_join_to_the_text():
+    pieces = Subwords(TEXTS, vocab_size=80)
+    for text in [*TEXTS, "the book, 我们 读书 cats (dog)", "(the) ((cat", "cats; cats"]:
+        assert pieces.writing.join(pieces.split(text)) == text.replace(",", "<unk>")
+
+
+def test_frequent_words_stay_whole_and_rare_ones_are_put_together():
+    pieces = Subwords(["the cat"] * 50 + ["tea"], vocab_size=4 + 7 + 4)
+    assert pieces.split("the cat tea") == ["the", "▁cat", "▁", "t", "e", "a"]
+
+
+def test_a_chinese_character_is_a_piece_and_marks_stand_alone():
+    pieces = Subwords(["我们 reads读书。，"] * 9, vocab_size=60)
+    assert pieces.split("我们读书。，") == list("我们读书。，")
+
+
+def test_a_word_without_end_is_cut():
+    pieces = Subwords(["ab" * 5000] * 2, vocab_size=500)
+    assert max(len(piece) for piece in pieces.words) <= 40
+    assert pieces.writing.join(pieces.split("ab" * 5000)) == "ab" * 5000
+
+
+def test_both_spellings_of_an_accent_are_one():
+    pieces = Subwords(["les cafés"] * 9, vocab_size=40)
+    assert pieces.encode("les cafe\u0301s") == pieces.encode("les cafés") and UNK not in pieces.encode("les cafés")
+
+
+def test_unknown_characters_become_the_unknown_id():
+    pieces = Subwords(TEXTS, vocab_size=80)
+    assert pieces.encode("the Ω") == [*pieces.encode("the"), *pieces.encode("a ▁")[1:2], UNK]
+    assert pieces.encode("漢字") == [UNK, UNK]
+
+
+def test_the_file_decides_what_is_unknown(task):
+    assert UNK in task.encode("a1 Ω") and UNK not in task.encode("a1 a2")
+    assert "<unk>" in task.decode(task.encode("a1 Ω"), side="src")
+
+
+@pytest.mark.parametrize("mark", ["<pad>", "<bos>", "<eos>", "<unk>"])
+def test_special_words_in_a_sentence_are_text(save, mark):
+    lines = [f"a {mark} b {i}\tb {mark} a {i}\n" for i in range(50)]
+    task = SentencePairs(save("".join(lines)), vocab_size=200, held_out_share=1000)
+    text = f"a {mark} b 7"
+    assert not {PAD, BOS, EOS, UNK} & set(task.encode(text))
+    assert task.decode(task.encode(text), side="src") == text
+    assert [task.encode(text, side="tgt")[i] for i in (0, -1)] == [BOS, EOS]
+    assert task.decode(task.encode(text, side="tgt")) == text
+    assert all(mark in source and mark in target for source, target in task.examples(20, seeded()))
+
+
+def test_pieces_are_used_as_a_vocabulary_is():
+    pieces = Subwords(TEXTS, vocab_size=80)
+    assert (pieces.pad_id, pieces.bos_id, pieces.eos_id, pieces.unk_id) == (PAD, BOS, EOS, UNK)
+    assert len(pieces) == len(pieces.words) <= 80
+    assert pieces.encode(["▁cat", "nonsense"], bos=True, eos=True) == [BOS, pieces.words.index("▁cat"), UNK, EOS]
+    assert pieces.decode(torch.arange(len(pieces))) == pieces.words
+    for bad in (-1, len(pieces)):
+        with pytest.raises(ValueError, match=f"ids holds {bad}; expected ids from 0 to {len(pieces) - 1}"):
+            pieces.decode([bad])
+
+
+def test_a_vocabulary_keeps_to_its_size():
+    assert len(Subwords([chr(0x4E00 + i) for i in range(500)], vocab_size=100)) == 100
