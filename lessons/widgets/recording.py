@@ -74,7 +74,7 @@ def read_progress(progress: Any, before: int | None) -> Point:
 
 def _number(value: Any, name: str) -> float | str:
     try:
-        return shorten(float(value))
+        return shorten(float(value.detach() if isinstance(value, torch.Tensor) else value))
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"{name} is {value!r}; expected a number") from None
 

@@ -17,7 +17,7 @@ const MONITOR = `
   <p class="lw-warning" data-part="reason"></p>
   <p class="tm-latest" data-part="latest"></p>
   <div class="tm-stage"><div class="tm-charts" data-part="charts">
-      <section class="hg-panel"><div class="tm-line"><h4>loss</h4>${checkbox("log", "logarithmic axis")}</div>
+      <section class="hg-panel"><div class="tm-line"><h4>loss</h4>${checkbox("log_axis", "logarithmic axis")}</div>
         <div class="tm-cursor" data-part="loss" role="slider" tabindex="0" ${QUIET}></div>
         <p class="tm-readout" data-part="readout"></p></section>
       <section class="hg-panel" data-part="measured"><h4>measured now and then</h4><p class="tm-legend" data-part="legend"></p>
@@ -28,7 +28,7 @@ const MONITOR = `
       At its end the reading follows the run.</p></details>`;
 
 class Monitor extends View {
-  static TRAITS = ["total", "log", "cursor", "digits", "paused", "stopping", "status", "reason", "earlier", "recent", "latest", "stride", "measured", "attention"];
+  static TRAITS = ["total", "log_axis", "cursor", "digits", "paused", "stopping", "status", "reason", "earlier", "recent", "latest", "stride", "measured", "attention"];
   static FRAME = MONITOR;
 
   make() {
@@ -93,7 +93,7 @@ class Monitor extends View {
 
   // Charts
 
-  drawCharts({ total, log, cursor, measured, stride }) {
+  drawCharts({ total, log_axis: log, cursor, measured, stride }) {
     const far = Math.max(total ?? 0, this.points.at(-1)?.[0] ?? 0, 1);
     const wide = Math.max(260, Math.floor(this.find("charts").clientWidth) || 640);
     this.where = plan(wide, 250, far);

@@ -24,7 +24,7 @@ MOST = 10**9
 class TrainingMonitor(LessonWidget):
     """A training run: its loss, what is measured now and then, and the weights of one sentence as they form.
 
-    total: the steps that the run will have, or None. log: a logarithmic axis for the loss.
+    total: the steps that the run will have, or None. log_axis: a logarithmic axis for the loss.
     cursor: the step that is read out; None follows the run. digits: decimals in the stored picture.
 
     `watch(progresses)` hands on each of them, anything that has .step and .loss, and maybe .learning_rate.
@@ -34,16 +34,16 @@ class TrainingMonitor(LessonWidget):
     _esm = front_end("training_charts", "training_monitor")
     _css = style("training_monitor")
 
-    total, log, cursor, digits, paused, stopping = (synced() for _ in range(6))
+    total, log_axis, cursor, digits, paused, stopping = (synced() for _ in range(6))
     status, reason, earlier, recent, latest, stride, measured, attention = (synced() for _ in range(8))
 
-    def __init__(self, total: int | None = None, log: bool = False, digits: int = 2, **options: Any):
+    def __init__(self, total: int | None = None, log_axis: bool = False, digits: int = 2, **options: Any):
         self._lock = threading.RLock()  # the browser's messages come in a thread of their own while a cell runs
         self._recording = False
         self._forget()
         start = {"cursor": None, "paused": False, "stopping": False, **self._picture(), **options}
         with self._record():
-            super().__init__(total=total, log=log, digits=digits, **start)
+            super().__init__(total=total, log_axis=log_axis, digits=digits, **start)
 
     # A run
 
@@ -243,7 +243,7 @@ class TrainingMonitor(LessonWidget):
             raise ValueError(f"{name} is {proposal['value']!r}; expected no change: the run sets it")
         return proposal["value"]
 
-    @validate("paused", "stopping", "log")
+    @validate("paused", "stopping", "log_axis")
     def _check_switch(self, proposal: dict) -> bool:
         if not isinstance(proposal["value"], bool):
             raise ValueError(f"{proposal['trait'].name} is {proposal['value']!r}; expected True or False")
@@ -268,14 +268,14 @@ class TrainingMonitor(LessonWidget):
         return run_pictures.panels(self._curve.points, self._measures, self._weights, self.digits)
 
     def drawing(self) -> Drawing | None:
-        return run_pictures.draw_loss(self._curve.points, self.total, self.log, self.digits)
+        return run_pictures.draw_loss(self._curve.points, self.total, self.log_axis, self.digits)
 
     def note(self) -> str:
         return self._reason
 
     def figure(self) -> Figure:
         """The loss, what was measured, and the weights, by lessons.plots."""
-        return run_pictures.figure(self.steps, self.losses, self.measures, self._weights, self.log)
+        return run_pictures.figure(self.steps, self.losses, self.measures, self._weights, self.log_axis)
 
     def __repr__(self) -> str:
         said = [self._status]
