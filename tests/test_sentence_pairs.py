@@ -79,6 +79,7 @@ def test_a_file_in_another_encoding(save):
     [
         (b"a\tb\nc\t\xff\xfe\n", "pairs.tsv, line 2: byte 3 is 0xff, which is no utf-8; expected utf-8, or encoding=…"),
         ("a\tb\n走。\t走。\n".encode("gb18030"), "pairs.tsv, line 2: byte 1 is 0xd7, which is no utf-8"),
+        ("a\tb\r\nc d\r\n", "pairs.tsv, line 2: no tab in 'c d'; expected source, tab, target"),
         ("a\tb\n\nc d\n", "pairs.tsv, line 3: no tab in 'c d'; expected source, tab, target"),
         ("c" * 50, f"pairs.tsv, line 1: no tab in '{'c' * 40}…'; expected"),
         ("a\tb\n\td\n", r"pairs.tsv, line 2: the source is empty in '\td'; expected source, tab, target"),
@@ -92,6 +93,7 @@ def test_a_file_in_another_encoding(save):
             "pairs.tsv, line 2: longer than 100,000 bytes; expected one sentence",
         ),
         ("a\tb\n".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
+        ("走".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
         ("a\tb\n".encode("utf-16-be"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
     ],
 )
