@@ -247,7 +247,8 @@ def test_an_exception_in_the_training_passes_on_and_is_told(error, status, reaso
         for _ in monitor.watch(fails()):
             pass
     assert (monitor.status, monitor.reason, monitor.step) == (status, reason, 7)
-    assert monitor.latest[0] == 7 and monitor.note() == reason
+    assert monitor.latest[0] == 7
+    assert reason in repr(monitor) or monitor.note() == reason
     assert len(reason) <= 200
 
 
@@ -284,6 +285,22 @@ def test_an_exception_in_the_body_of_the_loop_is_told(shell, capsys, body, statu
     shell.run_cell("1 / 0")
     assert monitor.reason == reason
     capsys.readouterr()
+
+
+def test_what_is_displayed_is_renewed_after_the_run(shell, monkeypatch):
+    shown, renewed = [], []
+    handle = SimpleNamespace(update=lambda data, **options: renewed.append((data, options["raw"])))
+    monkeypatch.setattr(training_monitor, "display", lambda data, **options: shown.append((data, options)) or handle)
+    monitor = shell.user_ns["monitor"]
+    monitor._ipython_display_()
+    shell.run_cell("for _ in monitor.watch(a_run(3)): pass")
+    shell.run_cell("monitor.measure(held_out=0.5); monitor.measure(held_out=0.75)")
+    shell.run_cell("monitor.status")
+    assert [data["text/plain"] for data, _ in shown] == ["TrainingMonitor: waiting"]
+    assert shown[0][1]["raw"] and shown[0][1]["display_id"] is True
+    texts = ["finished, step 3, loss 2.23", "finished, step 3, loss 2.23, held out 0.75"]
+    assert [data["text/plain"] for data, raw in renewed if raw] == [f"TrainingMonitor: {text}" for text in texts]
+    assert all("application/vnd.jupyter.widget-view+json" in data for data, _ in [*shown, *renewed])
 
 
 def test_two_runs_at_once_are_refused():
@@ -369,6 +386,15 @@ def test_a_fast_run_sends_little(sent, clock):
     watch(monitor, 5000)
     assert len(sent) == 3  # it runs, the first point, the end
     assert browser(sent, {})["latest"][0] == 5000
+
+
+def test_what_is_measured_after_the_run_is_sent_at_once(sent, clock):
+    monitor = TrainingMonitor()
+    watch(monitor, 5)
+    monitor.measure(held_out=0.5)
+    assert browser(sent, {})["measured"] == {"held_out": [[5, 0.5]]}
+    monitor.show_weights([[1.0]])
+    assert browser(sent, {})["attention"]["values"] == [[1.0]]
 
 
 def test_what_is_shown_as_paused_is_up_to_date(clock):

@@ -24,14 +24,15 @@ def reachable(comm: Any) -> Iterator[None]:
         del comm._reply_subshell_for
 
 
-def when_the_cell_ends(tell: Callable[[BaseException | None], None]) -> None:
-    """Call this once, with the exception that ended the cell, or None; outside Jupyter never."""
+def when_the_cell_ends(tell: Callable[[BaseException | None], None]) -> bool:
+    """Call this once, with the exception that ended the cell, or None. False outside Jupyter, where nothing ends."""
     shell = get_ipython()
     if shell is None:
-        return
+        return False
 
     def once(result: Any) -> None:
         shell.events.unregister("post_run_cell", once)
         tell(result.error_in_exec)
 
     shell.events.register("post_run_cell", once)
+    return True

@@ -78,13 +78,14 @@ def draw_loss(points: list[Point], total: int | None, log: bool, digits: int) ->
     places = " ".join(
         f"{LEFT + (RIGHT - LEFT) * step / far:.0f},{BOTTOM - (BOTTOM - TOP) * height(loss):.0f}" for step, loss in shown
     )
+    middle = (TOP + BOTTOM) // 2
     name = f"loss{', logarithmic axis' if log else ''}"
     svg = (
         f'<svg width="{WIDE}" height="{HIGH}" viewBox="0 0 {WIDE} {HIGH}" font-family="sans-serif" font-size="12">'
         f'<path d="M0 0h{WIDE}v{HIGH}H0z" fill="#fff"/>'
         f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="#666"/>'
         f'<polyline points="{places}" fill="none" stroke="#1c7ed6" stroke-width="2"/>'
-        f'<g fill="#111"><text x="{LEFT + 8}" y="{TOP + 10}">{name}</text>'
+        f'<g fill="#111"><text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{name}</text>'
         f'<g text-anchor="end"><text x="{LEFT - 6}" y="{TOP + 5}">{format_number(high, digits)}</text>'
         f'<text x="{LEFT - 6}" y="{BOTTOM + 4}">{format_number(low, digits)}</text>'
         f'<text x="{RIGHT}" y="{BOTTOM + 16}">{far}</text></g>'

@@ -108,7 +108,7 @@ export function lossChart(where, points, at, log) {
     (points.length ? pointer(where, points[at], scale) : ""));
 }
 
-const tickText = (x) => (Math.abs(x) >= 1e4 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(0).replace("+", "") : String(x)).replace("-", "−");
+const tickText = (x) => (Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(0).replace("+", "") : String(x)).replace("-", "−");
 
 function pointer(where, [step, loss], scale) {
   const [px, py] = [where.x(step), where.y(scale.share(loss))];

@@ -93,21 +93,23 @@ class Monitor extends View {
 
   // Charts
 
-  drawCharts({ total, log_axis: log, cursor, measured, stride }) {
+  drawCharts({ status, total, log_axis: log, cursor, measured, stride }) {
     const far = Math.max(total ?? 0, this.points.at(-1)?.[0] ?? 0, 1);
     const wide = Math.max(260, Math.floor(this.find("charts").clientWidth) || 640);
     this.where = plan(wide, 250, far);
-    this.at = this.hover ?? this.nearest(cursor);
+    this.at = this.nearest(this.hover ?? cursor);
     const point = this.points[this.at];
     const chart = this.find("loss");
     chart.innerHTML = lossChart(this.where, this.points, this.at, log);
     const last = this.points.length - 1;
+    const follows = cursor === null && this.hover === null;
+    const quiet = follows && LIVE.includes(status); // else each step of the run would be read aloud
     const names = { "aria-label": this.title(log), "aria-valuemin": 0, "aria-valuemax": Math.max(last, 0), "aria-valuenow": Math.max(this.at, 0),
-      "aria-valuetext": point ? this.sayPoint(point) : "no step yet" };
+      "aria-valuetext": !point ? "no step yet" : quiet ? "the latest step" : this.sayPoint(point) };
     for (const [name, value] of Object.entries(names)) chart.setAttribute(name, value);
     const thinned = stride > 1 ? ` One of ${stride} steps is drawn.` : "";
-    const follows = cursor === null && this.hover === null;
-    this.write("readout", point ? (follows ? HINT : `At ${this.sayPoint(point)}.`) + thinned : "");
+    const odd = chart.querySelector(".tm-odd") ? ` × marks a loss that is NaN, △ and ▽ one beyond the axis.` : "";
+    this.write("readout", point ? (follows ? HINT : `At ${this.sayPoint(point)}.`) + thinned + odd : "");
     this.drawMeasured(measured, wide, far, point && !follows ? point[0] : null);
   }
 
@@ -155,7 +157,7 @@ class Monitor extends View {
   }
 
   hoverAt(event) {
-    this.hover = event && this.points.length ? this.indexAt(event) : null;
+    this.hover = event && this.points.length ? this.points[this.indexAt(event)][0] : null;
     this.schedule();
   }
 

@@ -1,11 +1,13 @@
 """TrainingMonitor: watches a training run while it goes on, and keeps its last picture."""
 
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from IPython.display import DisplayHandle, display
 from matplotlib.figure import Figure
 from torch import Tensor
 from traitlets import validate
@@ -15,6 +17,7 @@ from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_n
 from lessons.widgets.pictures import Drawing, Panel, format_number
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
+LIVE = (RUNNING, PAUSED)
 FINISHED, INTERRUPTED, FAILED = "finished", "interrupted", "stopped by an error"
 BETWEEN = 0.1  # seconds between two updates of the picture
 BLOCK = 20  # so many points are sent anew with each update
@@ -39,7 +42,8 @@ class TrainingMonitor(LessonWidget):
 
     def __init__(self, total: int | None = None, log_axis: bool = False, digits: int = 2, **options: Any):
         self._lock = threading.RLock()  # the browser's messages come in a thread of their own while a cell runs
-        self._recording = False
+        self._recording = self._left = self._asked = False
+        self._displays: list[DisplayHandle] = []
         self._forget()
         start = {"cursor": None, "paused": False, "stopping": False, **self._picture(), **options}
         with self._record():
@@ -59,9 +63,9 @@ class TrainingMonitor(LessonWidget):
         return self._watch(run)
 
     def _watch(self, run: Iterator) -> Iterator:
-        if self._status in (RUNNING, PAUSED):
+        if self._status in LIVE:
             raise ValueError(f"status is {self._status!r}; expected a monitor that watches no other run")
-        self.stopping = False
+        self.stopping = self._left = False
         self._show(RUNNING)
         try:
             with busy_kernel.reachable(self.comm):
@@ -74,7 +78,9 @@ class TrainingMonitor(LessonWidget):
                         return
             self._end(FINISHED)
         except GeneratorExit:
-            self._leave()
+            if not sys.is_finalizing():
+                self._end(INTERRUPTED, f"the loop was left after step {self.step}")
+                self._left = True
             raise
         except BaseException as error:
             self._end(*_why(error))
@@ -107,7 +113,7 @@ class TrainingMonitor(LessonWidget):
 
     def clear(self) -> None:
         """Forget the run."""
-        if self._status in (RUNNING, PAUSED):
+        if self._status in LIVE:
             raise ValueError(f"status is {self._status!r}; expected a run that has ended")
         self._forget()
         self.cursor = None
@@ -163,15 +169,14 @@ class TrainingMonitor(LessonWidget):
             time.sleep(0.05)
         self._show(RUNNING)
 
-    def _leave(self) -> None:
-        """The loop was left; whether by an exception, Jupyter knows when the cell has ended."""
-        self._end(INTERRUPTED, f"the loop was left after step {self.step}")
-
-        def tell(error: BaseException | None) -> None:
-            if error is not None and self._status == INTERRUPTED:
-                self._end(*_why(error))
-
-        busy_kernel.when_the_cell_ends(tell)
+    def _cell_ends(self, error: BaseException | None) -> None:
+        """Only now it is known whether an exception has left the loop; and what is to be stored with the notebook."""
+        if error is not None and self._left:
+            self._end(*_why(error))
+        data, metadata = self._repr_mimebundle_()
+        for shown in self._displays:
+            shown.update(data, metadata=metadata, raw=True)
+        self._left = self._asked = False
 
     def _end(self, status: str, reason: str = "") -> None:
         self.paused = self.stopping = False
@@ -199,9 +204,11 @@ class TrainingMonitor(LessonWidget):
         }
 
     def _refresh(self, *, at_once: bool = False) -> None:
-        """Tell the browser what is new, in one message, if the last one is not too recent."""
+        """Tell the browser what is new, in one message; while it runs, only if the last one is not too recent."""
+        if not self._asked:
+            self._asked = busy_kernel.when_the_cell_ends(self._cell_ends)
         now = time.monotonic()
-        if not at_once and now - self._sent < BETWEEN:
+        if not at_once and self._status in LIVE and now - self._sent < BETWEEN:
             return
         self._sent = now
         with self._record(), self.hold_sync():
@@ -225,11 +232,7 @@ class TrainingMonitor(LessonWidget):
     def _take(self, state: dict[str, Any]) -> None:
         """A click that arrives after the run is over is of no meaning for the next one."""
         with self._lock:
-            late = [
-                name
-                for name in ("paused", "stopping")
-                if state.get(name) is True and self._status not in (RUNNING, PAUSED)
-            ]
+            late = [name for name in ("paused", "stopping") if state.get(name) is True and self._status not in LIVE]
             if late:
                 self.send_state(late)
             super()._take({name: value for name, value in state.items() if name not in late})
@@ -271,11 +274,17 @@ class TrainingMonitor(LessonWidget):
         return run_pictures.draw_loss(self._curve.points, self.total, self.log_axis, self.digits)
 
     def note(self) -> str:
-        return self._reason
+        return "" if self._status == FAILED else self._reason
 
     def figure(self) -> Figure:
         """The loss, what was measured, and the weights, by lessons.plots."""
         return run_pictures.figure(self.steps, self.losses, self.measures, self._weights, self.log_axis)
+
+    def _ipython_display_(self) -> None:
+        """Show it in a way that lets the stored picture be renewed after the run."""
+        data, metadata = self._repr_mimebundle_()
+        shown = display(data, metadata=metadata, raw=True, display_id=True)
+        self._displays = [*self._displays[-3:], *([shown] if shown else [])]
 
     def __repr__(self) -> str:
         said = [self._status]

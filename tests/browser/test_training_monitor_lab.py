@@ -1,6 +1,8 @@
 """TrainingMonitor in a real JupyterLab, while the cell with the training loop runs."""
 
+import json
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -68,6 +70,20 @@ def step(lab):
     return int(STEP.search(part(lab, "progress").inner_text())[1])
 
 
+def stored_text(path):
+    """What is kept of the monitor for those who open the notebook without a kernel."""
+    book = json.loads(path.read_text(encoding="utf-8"))
+    return "".join("".join(shown["data"]["text/plain"]) for shown in book["cells"][0]["outputs"])
+
+
+def wait_for(condition):
+    for _ in range(50):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("waited for 5 seconds")
+
+
 def output(lab, index):
     return lab.notebook.locator(".jp-CodeCell").nth(index).locator(".jp-OutputArea-output")
 
@@ -89,6 +105,9 @@ def test_pause_and_go_on_while_the_cell_runs(shown):
     lab.wait_for_idle()
     expect(output(lab, 1)).to_have_text("the end TrainingMonitor: finished, step 400 of 400, loss 0.00, held out 1.00")
     assert lab.run_cell(2) == ["finished 400 True False False\n"]
+    lab.page.keyboard.press("Control+s")
+    path = lab.server.folder / "notebooks" / "widget.ipynb"
+    wait_for(lambda: "TrainingMonitor: finished, step 400 of 400" in stored_text(path))
     assert lab.errors() == [] and lab.page_errors == []
 
 
