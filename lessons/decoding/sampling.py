@@ -51,12 +51,12 @@ def sample(
 
     def choose(logits: Tensor) -> Tensor:
         probabilities = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
-        return draw(probabilities, generator)
+        return draw_ids(probabilities, generator)
 
     return write(writer, marks, choose, max_len)
 
 
-def draw(probabilities: Tensor, generator: torch.Generator) -> Tensor:
+def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:
     """One id a row: (..., V) -> (...)."""
     rows = probabilities.reshape(-1, probabilities.size(-1))
     return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1])

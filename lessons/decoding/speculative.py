@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lessons.decoding.sampling import distribution, draw
+from lessons.decoding.sampling import distribution, draw_ids
 from lessons.decoding.search import Marks, check_max_len
 from lessons.decoding.writers import Writer
 
@@ -70,8 +70,8 @@ def judge(proposed: tuple[int, ...], guessed: Tensor, true: Tensor, generator: t
         if torch.rand((), generator=generator) * guessed[i, word] >= true[i, word]:
             rest = (true[i] - guessed[i]).clamp(min=0.0)
             rest = rest if rest.sum() > 0 else true[i]  # where both differ by rounding alone
-            return i, int(draw(rest / rest.sum(), generator))
-    return len(proposed), int(draw(true[-1], generator))
+            return i, int(draw_ids(rest / rest.sum(), generator))
+    return len(proposed), int(draw_ids(true[-1], generator))
 
 
 def _propose(
@@ -88,7 +88,7 @@ def _propose(
         unread = (*ids, *proposed)[draft.length :]
         logits = draft.step(torch.tensor([unread], device=draft.device))[0, -1]  # (V,)
         guessed.append(distribution(logits, **options))
-        proposed = (*proposed, int(draw(guessed[-1], generator)))
+        proposed = (*proposed, int(draw_ids(guessed[-1], generator)))
     return proposed, torch.stack(guessed) if guessed else torch.empty(0)
 
 

@@ -45,7 +45,7 @@ class Translation(Task):
     def pairs(self, size: int, rng: Random, split: str) -> list[tuple[list[str], list[str]]]:
         drawn = []
         while len(drawn) < size:
-            src, tgt = (side.split() for side in draw(rng, split))
+            src, tgt = (side.split() for side in draw_sentence(rng, split))
             if SHORTEST <= len(src) <= LONGEST and SHORTEST <= len(tgt) <= LONGEST:
                 drawn.append((src, tgt))
         return drawn
@@ -70,7 +70,7 @@ def write(kind: str, tense: str, who: Person, verb: Verb, what: Phrase, place: P
     return Phrase(en, f"{who.zh} {time.zh} {no} {will} {place.zh} {verb.zh} {over} {what.zh} {asked} {mark.zh}")
 
 
-def draw(rng: Random, split: str) -> Phrase:
+def draw_sentence(rng: Random, split: str) -> Phrase:
     """One sentence, whose verb and object were kept from training or were not; as long as it happens to be."""
     kind, tense = pick(rng, KINDS), pick(rng, TENSES)
     verb, noun = pick(rng, pick(rng, pick(rng, _BY_WORD[split])))
