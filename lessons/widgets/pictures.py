@@ -86,7 +86,8 @@ def _home_text(panel: Panel, row: int, column: int) -> str:
 def page(name: str, title: str, drawn: list[Panel], note: str, lines: Sequence[str] = ()) -> str:
     """A self-contained HTML page."""
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
-    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look"
+    crossed = any(panel.hidden.any() for panel in drawn)
+    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look" * crossed
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
