@@ -62,6 +62,19 @@ def test_alone_it_is_a_lesson():
     assert explorer.text == "thanks" and explorer.depth == 2
 
 
+def test_a_search_has_ended_when_all_are_finished():
+    explorer = DecodingExplorer(method="beam")
+    for ended in (False, False, True):
+        explorer.step()
+        assert explorer.finished == explorer.shown["ended"] == ended
+
+
+def test_options_are_those_of_sample():
+    assert DecodingExplorer().options == {"temperature": 1.0, "top_k": None, "top_p": None}
+    set_to = {"temperature": 0.3, "top_k": 2, "top_p": 0.9}
+    assert DecodingExplorer(**set_to).options == set_to
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("writer", [Cached, Recomputed])
@@ -273,7 +286,7 @@ def broken_after(word, fault):
     """A table that knows no next word after this one."""
 
     def next_word(read):
-        return fault() if read[-1] == word else [0.0, 0.0, 0.1, 0.0, 0.5, 0.4, 0.0, 0.0, 0.0]
+        return fault() if word in read else [0.0, 0.0, 0.1, 0.0, 0.5, 0.4, 0.0, 0.0, 0.0]
 
     return DecodingExplorer(lambda: Table(next_word), VOCAB)
 
@@ -311,6 +324,15 @@ def test_the_browser_hears_of_a_writer_that_fails():
     explorer.to_the_end()
     explorer._receive(explorer, {"set": {"width": 2}}, [])
     assert "the writer raised KeyError" in sent[-1]["problem"]
+
+
+def test_the_browser_hears_when_greedy_fails_beside_a_beam():
+    explorer, sent = broken_after(4, lambda: {}[0]), []
+    explorer.send = lambda message, buffers=None: sent.append(message)
+    explorer._receive(explorer, {"set": {"method": "beam"}}, [])
+    assert "the writer raised KeyError" in sent[-1]["problem"]
+    with pytest.raises(ValueError, match="the writer raised KeyError"):
+        explorer.width = 3
 
 
 # --- pictures --------------------------------------------------------------------------------------------------

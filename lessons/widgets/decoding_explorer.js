@@ -112,8 +112,9 @@ class Decoding extends View {
   }
 
   about({ method, width, length_penalty, seed }) {
-    if (method === "greedy") return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p never change which one that is.";
-    if (method === "sampling") return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. Seed ${seed} always draws the same.`;
+    if (method === "greedy") return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p change what a word would be drawn by, never which one is the likeliest.";
+    if (method === "sampling") return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. ` +
+      `Temperature divides the logits; top-k keeps the k likeliest words, top-p the likeliest that sum to p. Seed ${seed} always draws the same.`;
     const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
     return `${width === 1 ? "A beam of 1 is greedy: only the best sentence goes on" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
   }

@@ -98,7 +98,8 @@ def log_prob(logits: Sequence[Tensor], chosen: Sequence[int]) -> list[float]:
 
 def write_greedily(make_writer: MakeWriter, vocab: Vocabulary, max_len: int) -> tuple[list[int], float]:
     """Greedy's sentence without the begin mark, and the log of its probability."""
-    steps = list(greedy(make_writer(), vocab, max_len=max_len))
+    with blamed():
+        steps = list(greedy(make_writer(), vocab, max_len=max_len))
     chosen = steps[-1].ids[0, 1:].tolist()
     return chosen, sum(log_prob([step.logits[0] for step in steps], chosen))
 

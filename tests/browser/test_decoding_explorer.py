@@ -157,6 +157,15 @@ def test_a_word_on_the_edge_of_top_p_falls_as_in_python(page):
                 assert drawn.get(word, 0.0) == pytest.approx(p, abs=1e-6), (numbers, percent)
 
 
+def test_what_python_has_counted_decides(page):
+    code = """async known => {
+        const { distribute, orderOf } = await import("./candidates.js");
+        const logits = [0.5, 0.3, 0.2].map(Math.log);
+        return distribute(logits, orderOf(logits), { temperature: 1, top_k: 0, top_p: 0.8 }, known).kept;
+    }"""
+    assert [page.evaluate(code, known) for known in (2, 3, 9)] == [2, 3, 3]
+
+
 # --- word by word ----------------------------------------------------------------------------------------------
 
 
@@ -204,6 +213,16 @@ def test_a_candidate_is_taken_by_click_and_by_enter(page):
     deliver(page, explorer)
     assert explorer.sentence == ["thank", "you"]
     assert page.locator('[data-part="list"] [tabindex="0"]').count() == 1
+
+
+def test_the_focus_stays_in_a_list_that_gets_shorter(page):
+    explorer = DecodingExplorer(chosen=[5])
+    bare.show(page, explorer)
+    page.locator('[data-part="list"] button').last.focus()
+    page.keyboard.press("PageUp")
+    deliver(page, explorer)
+    expect(page.locator('[data-part="list"] button')).to_have_count(3)
+    expect(page.locator('[data-part="list"] button').last).to_be_focused()
 
 
 def test_a_word_that_is_drawn_but_unlikely_has_a_row(page):
