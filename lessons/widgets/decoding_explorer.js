@@ -25,7 +25,7 @@ const EXPLORER = `
   <div data-part="searching"><h4>The search so far</h4>
     <p class="lw-readout" data-part="untouched"></p>
     <div data-part="searched"><div class="dx-scroll" data-part="scroll"><div class="dx-treeheads" aria-hidden="true"><span>word</span><span>probability</span><span>its log</span><span>score</span><span></span></div><div data-part="tree"></div></div>
-    <p class="lw-legend"><span>● in the beam now</span><span>○ left behind: was kept, nothing of it is</span><span>× dropped: never kept</span><span>▾ ▸ a click, Enter, or the arrow keys fold and unfold</span></p></div>
+    <p class="lw-legend"><span>● in the beam now</span><span>○ left behind: was kept, nothing of it is</span><span>× dropped: never kept; the best of these are drawn</span><span>▾ ▸ a click, Enter, or the arrow keys fold and unfold</span></p></div>
     <div class="dx-tiles"><section><h4 data-part="best-title"></h4><p data-part="best"></p></section><section><h4>greedy, for comparison</h4><p data-part="greedy"></p></section></div></div>
   <p class="lw-readout" data-part="readout"></p>
   <p class="lw-warning" data-part="warning" role="status"></p>`;
@@ -115,7 +115,7 @@ class Decoding extends View {
     if (method === "greedy") return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p change what a word would be drawn by, never which one is the likeliest.";
     if (method === "sampling") return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. ` +
       `Temperature divides the logits; top-k keeps the k likeliest words, top-p the likeliest that sum to p. Seed ${seed} always draws the same.`;
-    const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
+    const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
     return `${width === 1 ? "A beam of 1 is greedy: only the best sentence goes on" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
   }
 
@@ -157,7 +157,7 @@ class Decoding extends View {
     const impossible = words.length - possible;
     const sum = (numbers) => share(order.reduce((total, id) => (drawn.includes(id) ? total : total + numbers[id]), 0));
     const others = possible > drawn.length ? [`${possible - drawn.length} other words: ${sum(found.model)} by the model, ${sum(found.after)} to draw by`] : [];
-    if (cut) others.push(`${cut} of ${possible} words are cut`);
+    if (cut) others.push(`${cut} of ${possible} words ${cut === 1 ? "is" : "are"} cut`);
     if (impossible) others.push(`${impossible} ${impossible === 1 ? "word has" : "words have"} probability 0`);
     this.write("rest", others.length ? `${others.join("; ")}.` : "");
   }
