@@ -107,7 +107,8 @@ def page(
     """A self-contained HTML page."""
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
     chart = drawing.in_page() if drawing else ""
-    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look"
+    crossed = any(panel.hidden.any() for panel in drawn)
+    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look" * crossed
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"

@@ -62,6 +62,15 @@ WORK = {
         read="widget.edits",
         shown=cell("allowed", 2, 2) + '[data-value="0"]',
     ),
+    "DecodingExplorer": Work(
+        click='[data-part="step"]',
+        clicked="['thanks'] set()",
+        focus='[data-part="list"] [data-id] >> nth=0',
+        keys=("ArrowDown", "Enter", "PageDown"),
+        typed="['thanks', 'you', '<eos>'] {1}",
+        read="widget.sentence, widget.own",
+        shown='[data-part="sentence"] li:nth-child(4) b:text-is("<eos>")',
+    ),
     "DotProductStepper": Work(
         click='[data-part="next"]',
         clicked="1 1 3",

@@ -1,0 +1,147 @@
+"""What DecodingExplorer asks of a writer, without a widget: words one by one, and a beam step by step."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lessons.decoding import BeamStep, Table, Writer, beam, distribution, greedy
+from lessons.decoding.sampling import draw_ids
+from lessons.vocabulary import Vocabulary
+
+MakeWriter = Callable[[], Writer]
+
+
+@contextmanager
+def blamed() -> Iterator[None]:
+    """Whatever the learner's own function raises within becomes a ValueError, which the browser shows."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"the writer raised {type(error).__name__}: {error}; expected logits") from error
+
+
+class Reader:
+    """The logits after any words. It reads word by word, as `greedy` and `sample` do, so that every digit is theirs."""
+
+    def __init__(self, make_writer: MakeWriter, vocab: Vocabulary):
+        self.make_writer, self.vocab = make_writer, vocab
+        self._start()
+
+    def after(self, chosen: Sequence[int]) -> list[Tensor]:
+        """The logits (V,) after the begin mark, and after each word of `chosen`."""
+        ids = [self.vocab.bos_id, *chosen]
+        shared = count_shared(ids, self._ids)
+        try:
+            with blamed():
+                self._writer.forget(len(self._ids) - shared)
+                self._ids, self._logits = self._ids[:shared], self._logits[:shared]
+                for i in ids[shared:]:
+                    logits = self._writer.step(torch.tensor([[i]], device=self._writer.device))[0, -1]
+                    self._logits.append(self._check(logits.detach().cpu(), [*self._ids, i]))
+                    self._ids.append(i)
+        except ValueError:
+            self._start()
+            raise
+        return list(self._logits)
+
+    def _start(self) -> None:
+        self._writer, self._ids, self._logits = self.make_writer(), [], []
+
+    def _check(self, logits: Tensor, ids: list[int]) -> Tensor:
+        if len(logits) != len(self.vocab):
+            wanted = f"{len(self.vocab)}, one for each word of vocab"
+            raise ValueError(f"make_writer gives {len(logits)} logits; expected {wanted}")
+        if not logits.softmax(dim=-1).isfinite().all():
+            words = " ".join(self.vocab.decode(ids))
+            raise ValueError(f"the logits after “{words}” give no probabilities; expected numbers or −∞, not all −∞")
+        return logits
+
+
+def count_shared(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many words both begin with."""
+    pairs = zip(one, other)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def check_parts(make_writer: Any, vocab: Any) -> None:
+    """One writer is made to see whether it can be."""
+    if not isinstance(vocab, Vocabulary):
+        raise ValueError(f"vocab is a {type(vocab).__name__}; expected a Vocabulary")
+    wanted = "a function without arguments that makes a writer of one sentence, as lambda: Cached(model, src)"
+    if not callable(make_writer):
+        raise ValueError(f"make_writer is a {type(make_writer).__name__}; expected {wanted}")
+    writer = make_writer()
+    if not all(hasattr(writer, name) for name in ("step", "forget", "select", "batch_size")):
+        raise ValueError(f"make_writer makes a {type(writer).__name__}; expected {wanted}")
+    if writer.batch_size != 1 or writer.length != 0:
+        found = f"{writer.batch_size} sentences that has read {writer.length} words"
+        raise ValueError(f"make_writer makes a writer of {found}; expected one sentence and no word")
+    if make_writer() is writer:
+        raise ValueError("make_writer makes the same writer twice; expected a new one each time")
+
+
+def draw_last(logits: Sequence[Tensor], seed: int, options: dict[str, Any]) -> int:
+    """The word that `sample` draws after the last of these logits, one draw for each of them."""
+    generator = torch.Generator().manual_seed(seed)
+    return [int(draw_ids(distribution(row, **options), generator)) for row in logits][-1]
+
+
+def log_prob(logits: Sequence[Tensor], chosen: Sequence[int]) -> list[float]:
+    """The log of each chosen word's probability, by the model itself."""
+    return [row.double().log_softmax(dim=-1)[word].item() for row, word in zip(logits, chosen)]
+
+
+def write_greedily(make_writer: MakeWriter, vocab: Vocabulary, max_len: int) -> tuple[list[int], float]:
+    """Greedy's sentence without the begin mark, and the log of its probability."""
+    with blamed():
+        steps = list(greedy(make_writer(), vocab, max_len=max_len))
+    chosen = steps[-1].ids[0, 1:].tolist()
+    return chosen, sum(log_prob([step.logits[0] for step in steps], chosen))
+
+
+class Search:
+    """A beam search that goes only as far as it is asked to."""
+
+    def __init__(self, make_writer: MakeWriter, vocab: Vocabulary, **options: Any):
+        self.steps: list[BeamStep] = []
+        self._more = beam(make_writer(), vocab, **options)
+        self.ended = False
+
+    def up_to(self, depth: int) -> list[BeamStep]:
+        """The first `depth` steps; all, where there are fewer."""
+        while len(self.steps) < depth and not self.ended:
+            with blamed():
+                step = next(self._more, None)
+            if step is None:
+                self.ended = True
+            elif not step.kept:
+                raise ValueError("the beam is empty: no logits of this step give a probability; expected numbers or −∞")
+            else:
+                self.steps.append(step)
+                self.ended = all(hypothesis.finished for hypothesis in step.kept)
+        return self.steps[:depth]
+
+
+def example() -> tuple[MakeWriter, Vocabulary]:
+    """Three words and an end mark: the likeliest first word leads away from the likeliest sentence."""
+    vocab = Vocabulary(["thanks", "thank", "you"])
+    after = {
+        (): (0.0, 0.5, 0.4, 0.1),
+        ("thanks",): (0.36, 0.2, 0.14, 0.3),
+        ("thank",): (0.03, 0.01, 0.01, 0.95),
+        ("thank", "you"): (0.9, 0.04, 0.03, 0.03),
+    }
+
+    def next_word(read: tuple[int, ...]) -> list[float]:
+        row = [0.0] * len(vocab)
+        known = after.get(tuple(vocab.decode(read[1:])), (0.7, 0.1, 0.1, 0.1))
+        for word, probability in zip(("<eos>", "thanks", "thank", "you"), known):
+            row[vocab.encode(word)[0]] = probability
+        return row
+
+    return lambda: Table(next_word), vocab
