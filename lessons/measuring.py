@@ -23,10 +23,11 @@ class Accuracy(NamedTuple):
 
 def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
     """How often the likeliest word is the right one, where all words before it are right, whatever the model says."""
-    inputs, targets = shift(batch.tgt)
+    src, tgt = (ids.to(_device(model)) for ids in batch)
+    inputs, targets = shift(tgt)
     real = targets != task.tgt_vocab.pad_id  # (B, T - 1)
     with evaluating(model), torch.no_grad():
-        logits, _ = model(batch.src, inputs)
+        logits, _ = model(src, inputs)
     right = logits.argmax(dim=-1) == targets
     return Accuracy(right[real].float().mean().item(), (right | ~real).all(dim=1).float().mean().item())
 
@@ -46,9 +47,10 @@ def translate(model: Transformer, texts: list[str], task: Task, *, max_len: int 
 
 
 def write_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50) -> Tensor:
-    """src (B, S) -> the ids that the model writes, greedily, (B, T), from the begin mark on."""
+    """src (B, S) -> the ids that the model writes, greedily, (B, T), from the begin mark on, on the CPU."""
     with evaluating(model):
-        return last(greedy(Cached(model, src), task.tgt_vocab, max_len=max_len)).ids
+        writer = Cached(model, src.to(_device(model)))
+        return last(greedy(writer, task.tgt_vocab, max_len=max_len)).ids.cpu()
 
 
 @contextmanager
@@ -60,3 +62,7 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         model.train(was)
+
+
+def _device(model: torch.nn.Module) -> torch.device:
+    return next(model.parameters()).device
