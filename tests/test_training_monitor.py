@@ -207,7 +207,8 @@ def closing(ended, steps=10):
 
 def test_stop_ends_the_loop_after_the_present_step():
     monitor, ended, seen = TrainingMonitor(total=10), [], []
-    for report in monitor.watch(closing(ended)):
+    training = closing(ended)  # a name of its own keeps it from being closed by itself
+    for report in monitor.watch(training):
         if report.step == 4:
             press(monitor, stopping=True)
         seen.append(report.step)
@@ -254,7 +255,8 @@ def test_an_exception_in_the_training_passes_on_and_is_told(error, status, reaso
 
 def test_a_loop_that_is_left_closes_the_training():
     monitor, ended = TrainingMonitor(), []
-    for report in monitor.watch(closing(ended)):
+    training = closing(ended)
+    for report in monitor.watch(training):
         if report.step == 3:
             break
     assert ended == [True]
@@ -438,7 +440,8 @@ def test_text_has_so_many_digits():
         monitor.digits = digits
         expected = f"step 40 of 40, loss {loss:.{digits}f}, held out {40 / 43:.{digits}f}, whole sentences"
         assert f"TrainingMonitor: finished, {expected}" in repr(monitor)
-    assert f">{loss:.4f}</td>" in monitor.to_html()
+    page = monitor.to_html()
+    assert f">{loss:.4f}</td>" in page and f">{monitor.weights[0, 0]:.4f}</td>" in page
 
 
 def test_page_and_stored_picture_show_the_curve_in_words_too():

@@ -209,6 +209,7 @@ def test_only_the_status_is_read_aloud(shown):
     set_state(shown, status="running", latest=[41, 0.3, None])
     set_state(shown, latest=[42, 0.2, None])
     set_state(shown, latest=[43, 0.1, None])
+    assert part(shown, "loss").get_attribute("aria-valuetext") == "the latest step"
     set_state(shown, status="paused")
     assert shown.evaluate("heard") == ["running", "paused"]
     assert shown.locator("[aria-live]").count() == 0

@@ -7,6 +7,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.lab import ERRORS
+
 MAKE = """import time
 from types import SimpleNamespace
 
@@ -141,6 +143,7 @@ def test_the_interrupt_of_jupyter_keeps_the_picture(shown, cell):
     expect(part(lab, "status")).to_have_text("interrupted", timeout=20 * SECONDS)
     lab.wait_for_idle()
     expect(part(lab, "reason")).to_contain_text("by the keyboard or the button of Jupyter")
+    expect(lab.notebook.locator(ERRORS)).to_have_count(1)
     assert [error.strip().splitlines()[-1].split(":")[0] for error in lab.errors()] == ["KeyboardInterrupt"]
     reached = step(lab)
     assert reached > 8
