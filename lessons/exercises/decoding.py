@@ -141,7 +141,7 @@ going_on = Exercise(
         Mistake(_worst, "Those are the W least likely candidates."),
         Mistake(
             _by_width,
-            "parents and words are cut apart wrongly: in the flattened (W, V), a place is parent · V + word; divide by V.",
+            "parents and words are wrongly cut apart: in the flattened (W, V) place = parent · V + word; divide by V.",
         ),
         Mistake(_swapped, "parents and words changed places: place // V is the parent, place % V is the word."),
     ],
