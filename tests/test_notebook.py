@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lessons.attention import attend
-from lessons.notebook import Picture, check_same, show, show_source
+from lessons.notebook import Branch, Picture, check_same, show, show_source
 from lessons.plots import plot_matrix
 from lessons.vocabulary import Vocabulary
 
@@ -195,3 +195,18 @@ def test_a_picture_is_white_behind():
     pixels = plt.imread(io.BytesIO(picture.png))
     assert pixels.shape == (120, 120, 4)
     assert (pixels == 1).all()
+
+
+TREE = Branch("root", [Branch("left", [Branch("deep", [Branch("a < b")])]), Branch("right")])
+
+
+def test_a_tree_is_indented_in_text():
+    assert repr(TREE).splitlines() == ["root", "    left", "        deep", "            a < b", "    right"]
+    assert repr(Branch("alone")) == "alone"
+
+
+def test_a_tree_unfolds_and_its_first_levels_are_open():
+    text = TREE._repr_html_()
+    assert text.count("<details") == text.count("</details>") == 3
+    assert [" open" in tag for tag in re.findall(r"<details[^>]*>", text)] == [True, True, False]
+    assert "a &lt; b" in text
