@@ -37,10 +37,19 @@ def _beam(log_probs, rows, finished, pad_id, *, cost=0.0, rest=-INF, first=0.0, 
 
 
 def _one_for_each_parent(log_probs, rows, finished, pad_id):
-    stays = torch.full((rows.size(1),), -torch.inf).index_fill(0, torch.tensor([pad_id]), 0.0)
-    best, words = (log_probs[:, None] + torch.where(finished[:, None], stays, rows)).max(dim=1)
+    best, words = (log_probs[:, None] + _with_padding(rows, finished, pad_id)).max(dim=1)
     best, order = best.sort(descending=True)
     return order, words[order], best
+
+
+def _one_for_each_parent_unsorted(log_probs, rows, finished, pad_id):
+    best, words = (log_probs[:, None] + _with_padding(rows, finished, pad_id)).max(dim=1)
+    return torch.arange(len(rows)), words, best
+
+
+def _as_probabilities(log_probs, rows, finished, pad_id):
+    parents, words, best = beam_step(log_probs, rows, finished, pad_id)
+    return parents, words, best.exp()
 
 
 def _worst(log_probs, rows, finished, pad_id):
@@ -120,6 +129,21 @@ going_on = Exercise(
             _one_for_each_parent,
             "You took the best word of each hypothesis. The W best of all W · V candidates are looked for: two of "
             "them may have the same parent.",
+            also=[_one_for_each_parent_unsorted],
+        ),
+        Mistake(
+            lambda log_probs, rows, finished, pad: _beam(log_probs, rows, finished, pad, cost=1.0),
+            "Padding after the end adds 1. It is certain, so its probability is 1, and its logarithm 0.",
+            seen_in="one hypothesis is finished",
+        ),
+        Mistake(
+            lambda log_probs, rows, finished, pad: _beam(log_probs, rows, finished, 0),
+            "The finished hypothesis goes on with id 0. Padding has the id that the caller says: pad_id.",
+            seen_in="one hypothesis is finished",
+        ),
+        Mistake(
+            _as_probabilities,
+            "parents and words are right; the third result holds probabilities. Asked for are their logarithms.",
         ),
         Mistake(
             lambda log_probs, rows, finished, pad: _beam(0 * log_probs, rows, finished, pad),
@@ -297,6 +321,21 @@ choosing = Exercise(
             seen_in="all three together",
         ),
         Mistake(
+            lambda logits, t, k, p: (logits / t).softmax(dim=-1),
+            "Only the temperature is used: neither top_k nor top_p drops a word.",
+            seen_in="top-k alone",
+        ),
+        Mistake(
+            lambda logits, t, k, p: distribution_by_hand(logits, t, k, 1.0),
+            "top_p drops no word.",
+            seen_in="top-p alone",
+        ),
+        Mistake(
+            lambda logits, t, k, p: distribution_by_hand(logits, t, len(logits), p),
+            "top_k drops no word.",
+            seen_in="top-k alone",
+        ),
+        Mistake(
             lambda logits, t, k, p: _drawn(logits, t, k, p, ascending=True),
             "The least likely words stay. Sort with the likeliest first.",
             seen_in="top-k alone",
@@ -336,7 +375,7 @@ def cached_step(x: Tensor, keys: Tensor, values: Tensor, w_q: Tensor, w_k: Tenso
 
 
 def _step(
-    x, keys, values, w_q, w_k, w_v, turn, *, at=None, q_at=None, k_at=None, turn_v=False, mask="right", scale=True,
+    x, keys, values, w_q, w_k, w_v, turn, *, at=None, q_at=None, k_at=None, turn_v=False, mask="right", size=None,
     front=False, all_again=False, other_v=None,
 ):  # fmt: skip
     """cached_step with something changed."""
@@ -355,8 +394,14 @@ def _step(
         "none": torch.ones(len(x), len(keys), dtype=torch.bool),
         "not itself": torch.ones(len(x), len(keys), dtype=torch.bool).tril(length - 1),
     }[mask]
-    scores = q @ seen.T / (q.size(-1) ** 0.5 if scale else 1.0)
+    scores = q @ seen.T / (q.size(-1) if size is None else size) ** 0.5
     return scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1) @ values, keys, values
+
+
+def _turned_again(x, keys, values, w_q, w_k, w_v, turn):
+    """As all_again, and the cache keeps what was turned twice."""
+    output, keys, values = _step(x, keys, values, w_q, w_k, w_v, turn, all_again=True)
+    return output, turn(keys, 0), values
 
 
 def _alone(x, keys, values, w_q, w_k, w_v, turn):
@@ -436,6 +481,10 @@ remembering = Exercise(
             "words that were read: start = L.",
         ),
         Mistake(
+            lambda *inputs: _step(*inputs[:-1], lambda y, start: y),
+            "turn was not used: q and k of the new words know nothing of their position, the cached keys do.",
+        ),
+        Mistake(
             lambda *inputs: _step(*inputs, q_at=0),
             "The keys are turned by their position, the queries as if they stood at 0. Both start at L.",
         ),
@@ -450,6 +499,7 @@ remembering = Exercise(
         Mistake(
             lambda *inputs: _step(*inputs, all_again=True),
             "All keys were turned, the cached ones for a second time. They were turned when they were new.",
+            also=[_turned_again],
         ),
         Mistake(
             lambda *inputs: _step(*inputs, turn_v=True),
@@ -470,7 +520,11 @@ remembering = Exercise(
             lambda *inputs: _step(*inputs, mask="not itself"),
             "The diagonal is one place too low: a new word may look at itself.",
         ),
-        Mistake(lambda *inputs: _step(*inputs, scale=False), "The scores are not divided by √d."),
+        Mistake(lambda *inputs: _step(*inputs, size=1), "The scores are not divided by √d."),
+        Mistake(
+            lambda *inputs: _step(*inputs, size=inputs[0].size(1)),
+            "The scores are divided by √D, the size of x. It is √d, the size of q and k.",
+        ),
         Mistake(
             lambda *inputs: _step(*inputs, other_v=inputs[4]),
             "The values were made by w_k. They have a matrix of their own, w_v.",
@@ -500,6 +554,14 @@ def _judged(true, guessed, word, *, stays=None, more=None, divide=True):
     return right if stays is None else stays, more / more.sum() if divide else more
 
 
+def _accept_called(candidate, true, guessed, word):
+    """A plain number is as good as a tensor that holds one."""
+    result = candidate(true, guessed, word)
+    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int | float):
+        return torch.tensor(float(result[0])), result[1]
+    return result
+
+
 def _accept_cases(generator) -> list[Case]:
     def case(size, word):
         true, guessed = ((1.5 * numbers(generator, size)).softmax(dim=-1) for _ in range(2))
@@ -519,6 +581,7 @@ judging = Exercise(
     name="my_accept",
     reference=accept,
     cases=_accept_cases,
+    call=_accept_called,
     outputs=("stays", "rest"),
     mistakes=[
         Mistake(
