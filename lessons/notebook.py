@@ -67,6 +67,29 @@ class Source:
         return f"```python\n{self.text}\n```"
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A line of text, and what grows out of it: a tree whose branches unfold, the first levels open."""
+
+    text: str
+    branches: Sequence["Branch"] = ()
+
+    def __repr__(self) -> str:
+        below = "\n".join(repr(branch) for branch in self.branches)
+        return self.text + ("\n" + below).replace("\n", "\n    ") if self.branches else self.text
+
+    def _repr_html_(self) -> str:
+        return self._fold(open_levels=2)
+
+    def _fold(self, open_levels: int) -> str:
+        text = f'<span style="white-space: pre">{html.escape(self.text)}</span>'
+        if not self.branches:
+            return f'<div style="margin-left: 2.2em">{text}</div>'
+        inside = "".join(branch._fold(open_levels - 1) for branch in self.branches)
+        state = " open" if open_levels > 0 else ""
+        return f'<details style="margin-left: 1em"{state}><summary>{text}</summary>{inside}</details>'
+
+
 def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
     """The figure as a picture with alternative text. The figure is closed.
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lessons.attention import attend
-from lessons.notebook import Picture, check_same, show, show_measured, show_source
+from lessons.notebook import Branch, Picture, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
 from lessons.vocabulary import Vocabulary
 
@@ -212,3 +212,18 @@ def test_a_table_that_does_not_fit_is_refused():
         show_measured(" ", ["n"], [[1]])
     with pytest.raises(ValueError, match=r"rows holds \[1, 2\]; expected 1 entries, one for each column"):
         show_measured("Much.", ["n"], [[1, 2]])
+
+
+TREE = Branch("root", [Branch("left", [Branch("deep", [Branch("a < b")])]), Branch("right")])
+
+
+def test_a_tree_is_indented_in_text():
+    assert repr(TREE).splitlines() == ["root", "    left", "        deep", "            a < b", "    right"]
+    assert repr(Branch("alone")) == "alone"
+
+
+def test_a_tree_unfolds_and_its_first_levels_are_open():
+    text = TREE._repr_html_()
+    assert text.count("<details") == text.count("</details>") == 3
+    assert [" open" in tag for tag in re.findall(r"<details[^>]*>", text)] == [True, True, False]
+    assert "a &lt; b" in text

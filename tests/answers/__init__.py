@@ -5,6 +5,7 @@ The key is the module of the exercises and the name of the learner's function. T
 
 from tests.answers import (
     decoder,
+    decoding,
     embeddings_and_positions,
     encoder,
     mask_tutorial,
@@ -31,6 +32,7 @@ LESSONS = (
     transformer,
     mask_tutorial,
     training,
+    decoding,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
 WRONG = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.WRONG.items()}
