@@ -12,6 +12,8 @@ WITH_WIDGETS = [
     "08_decoder.ipynb",
     "09_transformer.ipynb",
     "10_mask_tutorial.ipynb",
+    "11_training.ipynb",
+    "12_decoding.ipynb",
 ]
 
 
