@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV_PYTHON = .venv/bin/python
 SETUP = @$(PYTHON) tools/setup.py
 
-.PHONY: help lab test notebooks images bench clean
+.PHONY: help lab test reset notebooks images bench clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,10 @@ lab: ## open the course in JupyterLab
 test: ## run all tests (TEST_ARGS are passed to pytest)
 	$(SETUP)
 	$(VENV_PYTHON) -m pytest $(TEST_ARGS)
+
+reset: ## put a lesson's exercises back to the start: make reset LESSON=03
+	$(SETUP)
+	@$(VENV_PYTHON) tools/reset.py $(LESSON)
 
 notebooks: ## build the notebooks again
 	$(SETUP)

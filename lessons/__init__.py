@@ -14,6 +14,7 @@
               training     the loss, the schedules, a Trainer whose fit() yields its progress
               decoding     greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
     floor 4   measuring    exact_match(), teacher_forced(), translate(): how good a trained model is
+              progress     what each check said last, kept in one small file
     floor 5   exercises    one module per notebook: task, checks, known mistakes with their hints
               widgets      what one can touch, MaskStudio and seven more: state in Python, drawn in the browser
               notebook     show(), show_source(), check_same()

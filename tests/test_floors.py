@@ -11,7 +11,7 @@ FLOORS = {
     1: "layers tasks",
     2: "transformer",
     3: "training decoding parity",
-    4: "measuring",
+    4: "measuring progress",
     5: "exercises widgets notebook environment",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}

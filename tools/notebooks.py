@@ -23,7 +23,10 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        kept = {"tags": tags} if tags else {}
+        if "exercise" in kept.get("tags", []):
+            kept["stub"] = cell.source  # what `make reset` puts back
+        cell.metadata = nbformat.from_dict(kept)
         for output in cell.get("outputs", []):
             if "metadata" in output:
                 output.metadata = nbformat.from_dict({})
@@ -48,6 +51,7 @@ def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors:
 
 def main(prefixes: list[str]) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["LESSONS_PROGRESS"] = ""
     for path in sorted(FOLDER.glob("*.ipynb")):
         if prefixes and not path.name.startswith(tuple(prefixes)):
             continue

@@ -7,6 +7,7 @@ that gives the same wrong result is named. A mistake that nobody foresaw gets th
 import copy
 import dis
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lessons import progress
 from lessons.exercises.comparing import (
     NOT_POSSIBLE,
     equal,
@@ -28,6 +30,7 @@ from lessons.exercises.comparing import (
 )
 from lessons.exercises.reports import Hints, Report, brief, show
 
+PACKAGE = "lessons.exercises."
 SMALL = 40  # tensors up to this many numbers are shown in full
 
 
@@ -100,6 +103,19 @@ class Exercise:
 
     def check(self, candidate: Any) -> Report:
         """Say whether `candidate`, a function (or class, or answer) of the learner's, is right, and if not, why."""
+        report = self._judge(candidate)
+        if report.verdict in progress.VERDICTS and (lesson := self._lesson()):
+            progress.record(lesson, self.name, report.verdict)
+        return report
+
+    def _lesson(self) -> str | None:
+        """The module of lessons.exercises that this exercise belongs to."""
+        for name, module in list(sys.modules.items()):
+            if name.startswith(PACKAGE) and any(thing is self for thing in vars(module).values()):
+                return name.removeprefix(PACKAGE)
+        return None
+
+    def _judge(self, candidate: Any) -> Report:
         cases = self.draw()
         if is_unattempted(candidate):
             return Report("Not attempted", f"Write {self.name} in the cell above, run it, and run this one again.")

@@ -1,0 +1,72 @@
+"""How far a learner has come: what each check said last, in one small file that may be deleted at any time.
+
+Each line of the file is one JSON record, put at the end in one piece, so that several notebooks may write at once, and
+a line that was cut off harms no other. The environment variable LESSONS_PROGRESS names another file; where it is
+empty, nothing is kept.
+"""
+
+import json
+import os
+from pathlib import Path
+
+FILE = Path(__file__).resolve().parents[1] / "progress.jsonl"
+VERDICTS = RIGHT, NOT_YET = "Right", "Not yet"
+
+
+def path() -> Path | None:
+    """Where progress is kept; None where it is not."""
+    named = os.environ.get("LESSONS_PROGRESS")
+    return FILE if named is None else Path(named) if named else None
+
+
+def record(lesson: str, exercise: str, verdict: str) -> None:
+    """Keep what a check said, "Right" or "Not yet". A disk that cannot be written to is no reason to stop a lesson."""
+    if verdict not in VERDICTS:
+        raise ValueError(f"verdict is {verdict!r}; expected 'Right' or 'Not yet'")
+    if verdicts().get((lesson, exercise)) != verdict:
+        _append({"lesson": lesson, "exercise": exercise, "verdict": verdict})
+
+
+def forget(lesson: str) -> None:
+    """As if no check of this lesson had ever been run."""
+    if any(of_lesson == lesson for of_lesson, _ in verdicts()):
+        _append({"lesson": lesson, "forget": True})
+
+
+def verdicts() -> dict[tuple[str, str], str]:
+    """What was said last: {(lesson, exercise): verdict}."""
+    found: dict[tuple[str, str], str] = {}
+    for line in _lines():
+        try:
+            entry = json.loads(line)
+            if entry.get("forget"):
+                found = {key: verdict for key, verdict in found.items() if key[0] != entry["lesson"]}
+            elif entry["verdict"] in VERDICTS:
+                found[entry["lesson"], entry["exercise"]] = entry["verdict"]
+        except (ValueError, KeyError, AttributeError, TypeError):
+            continue  # cut off, or written by something else
+    return found
+
+
+def _lines() -> list[str]:
+    file = path()
+    try:
+        return [] if file is None else file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _append(entry: dict) -> None:
+    file = path()
+    if file is None:
+        return
+    line = json.dumps(entry, ensure_ascii=False) + "\n"
+    try:
+        whole = not file.exists() or file.read_bytes().endswith(b"\n") or file.stat().st_size == 0
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(handle, (line if whole else "\n" + line).encode())
+        finally:
+            os.close(handle)
+    except OSError:
+        return

@@ -1,0 +1,185 @@
+"""What the checks said is kept, shown and forgotten; a lesson goes back to its start, and nothing else does."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import nbformat
+import pytest
+
+from lessons import progress
+from lessons.exercises import decoder, start_here
+from lessons.exercises.overview import show_progress
+from tests.test_notebooks import NOTEBOOKS, ROOT, load_tool
+
+RIGHT, NOT_YET = "Right", "Not yet"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    path = tmp_path / "progress.jsonl"
+    monkeypatch.setenv("LESSONS_PROGRESS", str(path))
+    return path
+
+
+def test_the_last_word_counts(file):
+    progress.record("encoder", "my_norm", NOT_YET)
+    progress.record("encoder", "my_norm", RIGHT)
+    progress.record("decoder", "my_norm", NOT_YET)
+    assert progress.verdicts() == {("encoder", "my_norm"): RIGHT, ("decoder", "my_norm"): NOT_YET}
+
+
+def test_the_file_stays_small(file):
+    for _ in range(5):
+        progress.record("encoder", "my_norm", RIGHT)
+    assert len(file.read_text().splitlines()) == 1
+
+
+def test_one_lesson_is_forgotten(file):
+    progress.record("encoder", "my_norm", RIGHT)
+    progress.record("decoder", "my_layer", RIGHT)
+    progress.forget("encoder")
+    assert progress.verdicts() == {("decoder", "my_layer"): RIGHT}
+    progress.record("encoder", "my_norm", RIGHT)
+    assert ("encoder", "my_norm") in progress.verdicts()
+
+
+def test_what_was_never_begun_is_forgotten_without_a_word(file):
+    progress.forget("encoder")
+    assert not file.exists()
+
+
+def test_a_line_that_was_cut_off_harms_no_other(file):
+    progress.record("encoder", "one", RIGHT)
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write('{"lesson": "encoder", "exerc')
+    progress.record("encoder", "two", RIGHT)
+    assert progress.verdicts() == {("encoder", "one"): RIGHT, ("encoder", "two"): RIGHT}
+
+
+@pytest.mark.parametrize("line", ["[]", "3", "null", '{"verdict": "Right"}', '{"lesson": 1, "verdict": []}', "\x00"])
+def test_strange_lines_are_passed_over(file, line):
+    file.write_text(line + "\n")
+    progress.record("encoder", "one", RIGHT)
+    assert progress.verdicts() == {("encoder", "one"): RIGHT}
+
+
+def test_many_notebooks_may_write(file):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: progress.record("encoder", f"my_{i}", RIGHT), range(100)))
+    assert len(progress.verdicts()) == 100
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("LESSONS_PROGRESS", str(tmp_path / "no" / "such" / "file"))
+    progress.record("encoder", "one", RIGHT)
+    assert progress.verdicts() == {}
+
+
+def test_an_empty_name_keeps_nothing_and_none_means_the_folder_of_the_course(monkeypatch):
+    monkeypatch.setenv("LESSONS_PROGRESS", "")
+    assert progress.path() is None
+    progress.record("encoder", "one", RIGHT)
+    assert progress.verdicts() == {}
+    monkeypatch.delenv("LESSONS_PROGRESS")
+    assert progress.path() == ROOT / "progress.jsonl"
+    assert "progress.jsonl" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_a_verdict_is_one_of_two(file):
+    with pytest.raises(ValueError, match="verdict is 'Good'; expected 'Right' or 'Not yet'"):
+        progress.record("encoder", "one", "Good")
+
+
+def test_checks_are_kept_and_an_unattempted_one_is_not(file):
+    decoder.asking.check(lambda *inputs: None)
+    assert not file.exists()
+    decoder.asking.check(decoder.asking.reference)
+    start_here.row_means.check(lambda x: x.mean(dim=0))
+    assert progress.verdicts() == {
+        ("decoder", "my_ask_memory"): RIGHT,
+        ("start_here", start_here.row_means.name): NOT_YET,
+    }
+
+
+def test_the_overview_counts(file):
+    before = show_progress()
+    assert [lesson.number for lesson in before.lessons] == [name[:2] for name in NOTEBOOKS]
+    assert all(lesson.right == lesson.tried == 0 for lesson in before.lessons)
+    decoder.asking.check(decoder.asking.reference)
+    decoder.three.check(lambda *inputs: inputs[0])
+    eight = show_progress().lessons[8]
+    assert (eight.number, eight.title, eight.right, eight.tried, eight.total) == ("08", "The decoder", 1, 1, 4)
+    assert repr(show_progress()).splitlines()[0].startswith("1 of ")
+    assert "08  1 of 4, 1 tried" in repr(show_progress())
+    page = show_progress()._repr_html_()
+    assert 'value="1" max="4" aria-label="lesson 08"' in page and "The decoder" in page
+
+
+# --- make reset ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_exercise_keeps_its_stub(name):
+    for cell in NOTEBOOKS[name].cells:
+        tagged = "exercise" in cell.metadata.get("tags", [])
+        assert cell.metadata.get("stub") == (cell.source if tagged else None)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Lesson 03 with answers and a note of the learner's own, and lesson 08 with an answer."""
+    for name in ("03_masked_attention", "08_decoder"):
+        notebook = nbformat.from_dict(json.loads(json.dumps(NOTEBOOKS[name])))
+        for cell in notebook.cells:
+            if "stub" in cell.metadata:
+                cell.source = "def my_answer(): return 42"
+        notebook.cells.append(nbformat.v4.new_markdown_cell("a note of mine", id="mine"))
+        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    return tmp_path
+
+
+def test_a_lesson_goes_back_and_nothing_else(folder, file, capsys):
+    progress.record("masked_attention", "one", RIGHT)
+    progress.record("decoder", "two", RIGHT)
+    other = (folder / "08_decoder.ipynb").read_bytes()
+    assert load_tool("reset").main(["03"], folder) == 0
+    after = nbformat.read(folder / "03_masked_attention.ipynb", as_version=4)
+    was = NOTEBOOKS["03_masked_attention"]
+    assert [cell.source for cell in after.cells[:-1]] == [cell.source for cell in was.cells]
+    assert after.cells[-1].source == "a note of mine"
+    for cell in after.cells:
+        if ".check(" in cell.source or "stub" in cell.metadata:
+            assert cell.get("outputs", []) == []
+    drawn = [cell.outputs for cell in after.cells if cell.cell_type == "code" and cell.outputs]
+    assert drawn, "outputs of other cells stay"
+    assert (folder / "08_decoder.ipynb").read_bytes() == other
+    assert progress.verdicts() == {("decoder", "two"): RIGHT}
+    assert "exercises are as they were at first" in capsys.readouterr().out
+    assert sorted(path.name for path in folder.glob("*.ipynb")) == ["03_masked_attention.ipynb", "08_decoder.ipynb"]
+
+
+def test_a_write_that_fails_leaves_the_notebook(folder, monkeypatch):
+    tool, before = load_tool("reset"), (folder / "03_masked_attention.ipynb").read_bytes()
+
+    def half(notebook, opened):
+        opened.write("half")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(tool.nbformat, "write", half)
+    with pytest.raises(OSError, match="no space left"):
+        tool.main(["03"], folder)
+    assert (folder / "03_masked_attention.ipynb").read_bytes() == before
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["3"], ["17"], ["*"], ["../03"], ["03", "08"]])
+def test_a_lesson_that_is_not_there_is_said(folder, capsys, arguments):
+    assert load_tool("reset").main(arguments, folder) == 1
+    assert "expected one of 03, 08: make reset LESSON=03" in capsys.readouterr().err
+
+
+def test_the_command_says_what_it_wants():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "reset.py"], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1 and done.stderr.startswith("LESSON is ''; expected one of 00, 01,")
