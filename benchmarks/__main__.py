@@ -1,7 +1,7 @@
 import importlib
 import sys
 
-ALL = ("attention", "transformer", "imports", "notebooks", "widgets", "tasks", "decoding")
+ALL = ("attention", "transformer", "imports", "notebooks", "widgets", "tasks", "decoding", "training", "tricks")
 
 
 def main(names: list[str]) -> None:

@@ -1,0 +1,208 @@
+"""How long until a model writes 99 % of held-out sentences without a mistake, on one thread.
+
+All write greedily, and one wrong word makes a sentence wrong. Each number is the median of three seeds, which decide
+the first weights and the data; the time of measuring is left out. Three models learn each task:
+
+    ours                   a small Pre-LN model, without dropout, by one recipe for all tasks but for its steps
+    nn.Transformer         with the settings that it has unasked, by Adam with a rate of 1e-3
+    Annotated Transformer  as that text trains: Pre-LN, Xavier, label smoothing, dropout, the rate of the paper
+
+The second and the third have 2 + 2 layers of 128 features. All run in the same loop, a Trainer.
+"""
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks import report
+from lessons.config import TransformerConfig
+from lessons.decoding import Recomputed, greedy, last
+from lessons.masks import allowed_to_blocked, causal
+from lessons.measuring import evaluating, exact_match, teacher_forced
+from lessons.tasks import Batch, Dates, Numerals, Reversal, Task, Translation
+from lessons.training import Recipe, Trainer
+from lessons.transformer import Embedding, Transformer
+
+SHARE, HELD_OUT, EVERY = 0.99, 500, 25  # of the held-out sentences, measured every 25 steps
+SEEDS, GIVE_UP = (0, 1, 2), 120  # seconds
+ENDLESS = 10**6  # steps, of a schedule that does not depend on their number
+
+OUR_SIZES = {"d_model": 64, "num_heads": 4, "num_layers": 2, "d_ff": 256, "max_len": 64}
+OUR_CHOICES = {"dropout": 0.0, "norm_first": True, "positions": "learned"}
+OUR_RECIPE = Recipe(steps=400, batch_size=32, learning_rate=7e-3, warmup=50, weight_decay=0.3)
+STEPS = {"dates": 600}  # where they are not those of the recipe
+
+THEIR_SIZES = {"d_model": 128, "num_layers": 2, "max_len": 64}
+ADAM = Recipe(
+    steps=ENDLESS, batch_size=64, learning_rate=1e-3, schedule="constant", warmup=1, clip=None, betas=(0.9, 0.999),
+    eps=1e-8, weight_decay=0.0,
+)  # fmt: skip
+ANNOTATED = Recipe(
+    steps=ENDLESS, batch_size=64, schedule="paper", warmup=400, smoothing=0.1, clip=None, weight_decay=0.0
+)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """In seconds, and as a share of the time of nn.Transformer."""
+
+    task: Task
+    seconds: float
+    ratio: float
+
+
+GOALS = (
+    Goal(Reversal(10, 10), 7, 0.2),
+    Goal(Translation(), 10, 0.6),
+    Goal(Numerals(), 15, 0.3),
+    Goal(Dates(), 20, 0.2),
+)
+
+
+class Result(NamedTuple):
+    """seconds: infinite where the share was not reached. steps, share: when the training was left."""
+
+    seconds: float
+    steps: int
+    share: float
+
+
+class TorchModel(nn.Module):
+    """nn.Transformer with the settings that it has unasked, between our embeddings and a projection."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.src_embedding, self.tgt_embedding = Embedding(config, "src"), Embedding(config, "tgt")
+        layers = config.num_layers
+        self.inner = nn.Transformer(
+            config.d_model, num_encoder_layers=layers, num_decoder_layers=layers, batch_first=True
+        )
+        self.inner.encoder.use_nested_tensor = False  # of which torch warns; it matters in eval mode alone
+        self.out_proj = nn.Linear(config.d_model, config.tgt_vocab_size)
+
+    def forward(self, src: Tensor, tgt: Tensor) -> tuple[Tensor, None]:
+        return self.decode(tgt, self.encode(src), src), None
+
+    def encode(self, src: Tensor) -> Tensor:
+        return self.inner.encoder(self.src_embedding(src), src_key_padding_mask=src == self.config.src_pad_id)
+
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> Tensor:
+        out = self.inner.decoder(
+            self.tgt_embedding(tgt),
+            memory,
+            tgt_mask=allowed_to_blocked(causal(tgt.size(1))),
+            tgt_key_padding_mask=tgt == self.config.tgt_pad_id,
+            memory_key_padding_mask=src == self.config.src_pad_id,
+        )
+        return self.out_proj(out)
+
+
+def make_ours(task: Task, seed: int, recipe: Recipe | None = None, **changes: object) -> Trainer:
+    """changes: of the sizes and choices."""
+    torch.manual_seed(seed)
+    recipe = recipe or replace(OUR_RECIPE, steps=STEPS.get(task.name, OUR_RECIPE.steps))
+    options = {**OUR_SIZES, **OUR_CHOICES, **changes}
+    return Trainer(Transformer(_config(task, options)), task, replace(recipe, seed=seed))
+
+
+def make_torch(task: Task, seed: int) -> Trainer:
+    torch.manual_seed(seed)
+    return Trainer(TorchModel(_config(task, THEIR_SIZES)), task, replace(ADAM, seed=seed))
+
+
+def make_annotated(task: Task, seed: int) -> Trainer:
+    torch.manual_seed(seed)
+    model = Transformer(_config(task, {**THEIR_SIZES, "d_ff": 512, "norm_first": True}))
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        nn.init.xavier_uniform_(embedding.tokens.weight)
+    return Trainer(model, task, replace(ANNOTATED, seed=seed))
+
+
+MAKERS: dict[str, Callable[[Task, int], Trainer]] = {
+    "ours": make_ours,
+    "nn.Transformer": make_torch,
+    "Annotated Transformer": make_annotated,
+}
+
+
+def time_to_learn(trainer: Trainer, *, give_up: float = GIVE_UP) -> Result:
+    """The processor's time, which counts no waiting for other programs; all is done on one thread."""
+    task, model = trainer.task, trainer.model
+    held_out = task.batch(HELD_OUT, torch.Generator().manual_seed(1), "held_out")
+    loop, taken, share = trainer.fit(), 0.0, 0.0
+    while taken < give_up and trainer.step < trainer.recipe.steps:
+        start = time.process_time()
+        for _ in range(EVERY):
+            next(loop)
+        taken += time.process_time() - start
+        share = written_right(model, held_out, task)
+        if share >= SHARE:
+            return Result(taken, trainer.step, share)
+    return Result(math.inf, trainer.step, share)
+
+
+def written_right(model: Transformer | TorchModel, batch: Batch, task: Task) -> float:
+    """The share of sentences that the model writes without any mistake.
+
+    That they are as many with the right words before each word is the cheaper test, and comes first.
+    """
+    with evaluating(model):
+        forced = teacher_forced(model, batch, task).sentences
+        if forced < SHARE:
+            return forced
+        if isinstance(model, Transformer):
+            return exact_match(model, batch, task)
+        ids = last(greedy(Recomputed(model, batch.src), task.tgt_vocab, max_len=batch.tgt.size(1) - 1)).ids
+    return (ids == batch.tgt[:, : ids.size(1)]).all(dim=1).float().mean().item()
+
+
+def compare(task: Task) -> dict[str, list[Result]]:
+    """Each model's results, seed by seed in turn. Two that gave up decide the median of three."""
+    results: dict[str, list[Result]] = {name: [] for name in MAKERS}
+    for seed in SEEDS:
+        for name, make in MAKERS.items():
+            if sum(math.isinf(result.seconds) for result in results[name]) < 2:
+                results[name].append(time_to_learn(make(task, seed)))
+    return results
+
+
+def describe(results: list[Result]) -> str:
+    """The median, and the single results: "6.2 s (5.9, 6.2, 6.4 s; 325 steps)"."""
+    single = ", ".join(f"{r.seconds:.1f}" if r.seconds < math.inf else f"no: {r.share:.0%}" for r in results)
+    median = statistics.median(r.seconds for r in results)
+    steps = statistics.median_low([r.steps for r in results])
+    return f"{f'{median:.1f} s' if median < math.inf else 'not reached':<12} ({single}; {steps} steps)"
+
+
+def measure() -> None:
+    for goal in GOALS:
+        results = compare(goal.task)
+        for name, found in results.items():
+            print(f"{goal.task.name:<12} {name:<22} {describe(found)}", flush=True)
+        ours, theirs = (statistics.median(r.seconds for r in results[name]) for name in ("ours", "nn.Transformer"))
+        report(f"{goal.task.name}, time to {SHARE:.0%}", ours, "s", goal.seconds)
+        report(f"{goal.task.name} / nn.Transformer", ours / min(theirs, GIVE_UP), "×", goal.ratio)
+
+
+def on_one_thread(function: Callable[[], None]) -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        function()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def main() -> None:
+    on_one_thread(measure)
+
+
+def _config(task: Task, options: dict) -> TransformerConfig:
+    return TransformerConfig(len(task.src_vocab), len(task.tgt_vocab), **options)
