@@ -384,3 +384,12 @@ def test_a_large_vocabulary_keeps_the_picture_small(method):
 )
 def test_probabilities_are_short(p, text):
     assert share(p) == text
+
+
+def test_a_word_from_the_browser_is_told_back(monkeypatch):
+    """After "start again" and a quick click the browser hears of no word first, and of the clicked one last."""
+    widget, told = DecodingExplorer(chosen=[4]), []
+    monkeypatch.setattr(widget, "send", lambda message, buffers=None: None)
+    monkeypatch.setattr(widget, "send_state", lambda key=None: told.append((key, list(widget.chosen))))
+    widget._receive(widget, {"set": {"chosen": [5]}}, [])
+    assert told[-1] == (["chosen"], [5])

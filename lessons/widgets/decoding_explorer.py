@@ -263,6 +263,12 @@ class DecodingExplorer(LessonWidget):
         except ValueError as error:
             raise BadValue(str(error)) from None
 
+    def _take(self, state: dict[str, Any]) -> None:
+        """A word that was clicked just before an answer arrived is told back: it is later than that answer."""
+        super()._take(state)
+        if "chosen" in state:
+            self.send_state(["chosen"])
+
     def _mark_own(self, old: list[int], new: list[int]) -> None:
         shared = writing.count_shared(old, new)
         added = set() if self._writing else set(range(shared, len(new)))

@@ -74,12 +74,13 @@ def cell(page, part, row, column):
 def deliver(page, widget):
     """Give Python what the browser has sent, and the browser what Python says to it."""
     answers = []
-    before = state(widget)
+    told = state(widget)
     widget.send = lambda message, buffers=None: answers.append(message)
     for message in page.evaluate("model.sent.splice(0)"):
+        told |= message.get("set", {})  # that is what the browser has, whatever Python made of it since
         widget._receive(widget, message, [])
     after = state(widget)
-    changed = {name: value for name, value in after.items() if value != before[name]}
+    changed = {name: value for name, value in after.items() if value != told[name]}
     page.evaluate(
         "([changed, answers]) => { for (const [name, value] of Object.entries(changed)) model.set(name, value);"
         "for (const answer of answers) model.tell(answer); }",

@@ -33,7 +33,7 @@ def test_untrusted_it_is_a_picture(lab, name):
     lab.visit(f"/lab/tree/notebooks/{NAME}?reset&")
     output = lab.notebook.locator(".jp-OutputArea-output")
     expect(output).to_contain_text(f"{name}: ")
-    expect(output.locator("table, pre, img").first).to_be_visible()
+    expect(output.locator("table, pre, img, p").first).to_be_visible()
     expect(lab.notebook.locator(".lw")).to_have_count(0)
     assert lab.page_errors == []
 
