@@ -11,6 +11,7 @@
               tasks        data to learn from: generated, or read from a file of sentence pairs
     floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()
     floor 3   parity       to_torch(), from_torch(): the same weights in torch.nn's own modules
+              trained      from_bert(), load_minilm(): a model that others trained, in our encoder
               training     the loss, the schedules, a Trainer whose fit() yields its progress
               decoding     greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
     floor 4   measuring    exact_match(), teacher_forced(), translate(): how good a trained model is

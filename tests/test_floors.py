@@ -10,7 +10,7 @@ FLOORS = {
     0: "vocabulary masks positions attention config plots probes",
     1: "layers tasks",
     2: "transformer",
-    3: "training decoding parity",
+    3: "training decoding parity trained",
     4: "measuring progress",
     5: "exercises widgets notebook environment",
 }

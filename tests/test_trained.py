@@ -1,0 +1,236 @@
+"""lessons.trained: all-MiniLM-L6-v2 in our encoder gives what the reference gives; sentences, means and heads."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lessons.config import TransformerConfig
+from lessons.masks import padding
+from lessons.trained import (
+    MISSING,
+    PACKAGE,
+    SentenceEncoder,
+    from_bert,
+    from_bert_names,
+    load_minilm,
+    mean_pooling,
+    minilm_folder,
+    read_sentences,
+    without_heads,
+)
+from lessons.transformer import Encoder
+
+# Made once with transformers 5.23.0: BertModel.from_pretrained(minilm_folder(), attn_implementation="eager"), in eval
+# mode, attention_mask = ids != 0. `weights` holds heads 0, 3, 6 and 9 of each layer: (L, B, H, S, S).
+REFERENCE = load_file(Path(__file__).parent / "minilm_reference.safetensors")
+SENTENCES = ["The cat sat.", "Dog bites man and man bites dog"]
+SETTINGS = {
+    "vocab_size": 23,
+    "hidden_size": 12,
+    "num_attention_heads": 3,
+    "num_hidden_layers": 2,
+    "intermediate_size": 20,
+    "max_position_embeddings": 9,
+    "type_vocab_size": 2,
+    "layer_norm_eps": 1e-12,
+    "pad_token_id": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return load_minilm()
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.no_grad():
+        yield
+
+
+def test_the_model_gives_what_the_reference_gives(minilm):
+    hidden, weights = minilm[0](REFERENCE["ids"], need_weights=True)
+    real = REFERENCE["ids"] != 0  # what stands in the rows of padding, nobody uses
+    torch.testing.assert_close(hidden[real], REFERENCE["hidden"][real], rtol=0, atol=1e-5)
+    assert list(weights) == [f"{layer}.self_attn" for layer in range(6)]
+    found = torch.stack(list(weights.values()))[:, :, ::3].transpose(2, 3)  # (L, B, Q, H, K)
+    torch.testing.assert_close(found[:, real], REFERENCE["weights"].transpose(2, 3)[:, real], rtol=0, atol=1e-5)
+
+
+if importlib.util.find_spec("transformers"):  # no part of the course; compared with where somebody has it
+
+    def test_the_model_gives_what_transformers_gives(minilm):
+        from transformers import BertModel
+
+        theirs = BertModel.from_pretrained(minilm_folder(), attn_implementation="eager").eval()
+        sentences = [*SENTENCES, "A much longer sentence, with a few words that are split: unhyphenated, gobbledygook."]
+        ids, _ = read_sentences(minilm[1], sentences)
+        real = ids != 0
+        hidden, weights = minilm[0](ids, need_weights=True)
+        expected = theirs(ids, attention_mask=real.long(), output_attentions=True)
+        torch.testing.assert_close(hidden[real], expected.last_hidden_state[real], rtol=0, atol=1e-5)
+        for ours, other in zip(weights.values(), expected.attentions):
+            torch.testing.assert_close(ours.transpose(1, 2)[real], other.transpose(1, 2)[real], rtol=0, atol=1e-5)
+
+
+def test_sentences_become_ids_padded_to_the_longest(minilm):
+    ids, tokens = read_sentences(minilm[1], SENTENCES)
+    assert torch.equal(ids, REFERENCE["ids"])
+    assert tokens[0] == ["[CLS]", "the", "cat", "sat", ".", "[SEP]", "[PAD]", "[PAD]", "[PAD]"]
+
+
+def test_a_single_text_is_no_list_of_sentences(minilm):
+    with pytest.raises(ValueError, match=r"sentences is 'The cat'; expected a list of sentences"):
+        read_sentences(minilm[1], "The cat")
+
+
+def test_padding_changes_nothing(minilm):
+    model, tokenizer = minilm
+    together, _ = read_sentences(tokenizer, SENTENCES)
+    alone, _ = read_sentences(tokenizer, SENTENCES[:1])
+    vectors = [mean_pooling(model(ids)[0], ids != 0)[0] for ids in (together, alone)]
+    torch.testing.assert_close(*vectors, rtol=0, atol=1e-5)
+    torch.testing.assert_close(vectors[0].norm(), torch.tensor(1.0))
+
+
+def test_a_mask_that_is_given_is_the_whole_rule(minilm):
+    ids = REFERENCE["ids"]
+    assert not torch.allclose(minilm[0](ids, torch.ones(9, 9, dtype=torch.bool))[0][0], minilm[0](ids)[0][0], atol=1e-3)
+    torch.testing.assert_close(minilm[0](ids, padding(ids, pad_id=0))[0], minilm[0](ids)[0])
+
+
+def test_mean_pooling_on_paper():
+    hidden = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]], [[0.0, 2.0], [torch.nan, 1.0], [1.0, 1.0]]])
+    real = torch.tensor([[True, True, False], [True, False, False]])
+    torch.testing.assert_close(mean_pooling(hidden, real), torch.tensor([[0.6, 0.8], [0.0, 1.0]]))
+
+
+def bert_state(eps=1e-12):
+    """A small model of ours, and its weights as BERT names them."""
+    torch.manual_seed(0)
+    config = TransformerConfig(
+        23, 23, d_model=12, num_heads=3, num_layers=2, d_ff=20, dropout=0.0, max_len=9, activation="gelu"
+    )
+    ours = SentenceEncoder(config, eps=eps)
+    for x in ours.parameters():
+        torch.nn.init.normal_(x, std=0.5)
+    names = {  # ours to BERT's, written the other way round than in the module
+        "embedding.tokens": "embeddings.word_embeddings",
+        "embedding.positions.table": "embeddings.position_embeddings.weight",
+        "embedding.types": "embeddings.token_type_embeddings",
+        "embedding.norm": "embeddings.LayerNorm",
+        "encoder.layers": "encoder.layer",
+        "self_attn.q_proj": "attention.self.query",
+        "self_attn.k_proj": "attention.self.key",
+        "self_attn.v_proj": "attention.self.value",
+        "self_attn.out_proj": "attention.output.dense",
+        "self_attn_residual.norm": "attention.output.LayerNorm",
+        "feed_forward.linear1": "intermediate.dense",
+        "feed_forward.linear2": "output.dense",
+        "feed_forward_residual.norm": "output.LayerNorm",
+    }
+    state = {}
+    for name, x in ours.state_dict().items():
+        for mine, theirs in names.items():
+            name = name.replace(mine, theirs)
+        state[name] = x
+    return ours.eval(), state
+
+
+@pytest.mark.parametrize("eps", [1e-12, 1e-2])
+def test_any_model_of_berts_kind_is_read(eps):
+    ours, state = bert_state(eps)
+    unused = {"embeddings.position_ids": torch.arange(9)[None], "pooler.dense.weight": torch.zeros(12, 12)}
+    back = from_bert({**state, **unused}, {**SETTINGS, "layer_norm_eps": eps})
+    ids = torch.tensor([[4, 7, 1, 22, 9], [3, 3, 2, 0, 0]])
+    torch.testing.assert_close(back(ids, need_weights=True), ours(ids, need_weights=True), rtol=0, atol=0)
+    assert not back.training
+    assert not any(x.requires_grad for x in back.parameters())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("hidden_act", "relu"), ("position_embedding_type", "relative_key"), ("model_type", "gpt2")]
+)
+def test_what_our_encoder_cannot_do_is_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} is '{value}'; expected '"):
+        from_bert(bert_state()[1], {**SETTINGS, name: value})
+
+
+def test_a_strange_name_is_refused():
+    with pytest.raises(ValueError, match=r"state holds '.*strange\.weight'; expected the names of a BERT"):
+        from_bert_names({"encoder.layer.0.strange.weight": torch.zeros(2)})
+
+
+def small_encoder():
+    torch.manual_seed(0)
+    config = TransformerConfig(1, 1, d_model=12, num_heads=3, num_layers=2, d_ff=20, dropout=0.0)
+    return Encoder(config).eval(), torch.randn(2, 5, 12)
+
+
+def test_a_head_without_output():
+    encoder, x = small_encoder()
+    before, weights = encoder(x, need_weights=True)
+    with without_heads(encoder, [(1, 2), (1, 0)]):
+        silenced, same_weights = encoder(x, need_weights=True)
+    torch.testing.assert_close(same_weights["0.self_attn"], weights["0.self_attn"], rtol=0, atol=0)
+    torch.testing.assert_close(encoder(x)[0], encoder(x, need_weights=False)[0])
+    torch.testing.assert_close(encoder(x, need_weights=True)[0], before, rtol=0, atol=0)  # all is as it was
+    projection = encoder.layers[1].self_attn.out_proj.weight  # the same, by the columns that read these heads
+    projection[:, 0:4], projection[:, 8:12] = 0.0, 0.0
+    torch.testing.assert_close(encoder(x)[0], silenced)
+    assert (silenced - before).abs().max() > 0.01
+
+
+def test_heads_speak_again_after_an_error():
+    encoder, x = small_encoder()
+    before = encoder(x)[0]
+    with pytest.raises(RuntimeError), without_heads(encoder, [(0, 1)]):
+        raise RuntimeError
+    torch.testing.assert_close(encoder(x)[0], before, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ((2, 0), "layer is 2; expected a number from 0 to 1"),
+        ((-1, 0), "layer is -1; expected"),
+        ((0, 3), "head is 3; expected a number from 0 to 2"),
+        ((0, -1), "head is -1; expected"),
+    ],
+)
+def test_a_head_that_is_not_there_is_refused(head, message):
+    encoder, x = small_encoder()
+    before = encoder(x)[0]
+    with pytest.raises(ValueError, match=message), without_heads(encoder, [(0, 0), head]):
+        pass
+    torch.testing.assert_close(encoder(x)[0], before, rtol=0, atol=0)
+
+
+def test_a_model_that_is_missing_is_missed(monkeypatch):
+    monkeypatch.setitem(sys.modules, PACKAGE, None)
+    with pytest.raises(ModuleNotFoundError) as error:
+        load_minilm()
+    assert str(error.value) == MISSING
+    assert "requirements-no-deps.txt" in MISSING
+
+
+def test_a_notebook_says_so_in_one_sentence(tmp_path):
+    code = f"import sys; sys.modules[{PACKAGE!r}] = None; from lessons.trained import load_minilm; load_minilm()"
+    command = [sys.executable, "-m", "IPython", "--colors=nocolor", "--no-banner", "-c", code]
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (result.stdout + result.stderr).strip() == MISSING
+
+
+def test_the_package_imports_without_the_model():
+    code = (
+        f"import sys; sys.modules[{PACKAGE!r}] = None; sys.modules['safetensors'] = None\n"
+        "import lessons.trained, lessons.notebook, lessons.exercises"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
