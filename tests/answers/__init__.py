@@ -7,6 +7,7 @@ from tests.answers import (
     decoder,
     embeddings_and_positions,
     encoder,
+    inside_torch_attention,
     mask_tutorial,
     masked_attention,
     multi_head_attention,
@@ -31,6 +32,7 @@ LESSONS = (
     transformer,
     mask_tutorial,
     training,
+    inside_torch_attention,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
 WRONG = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.WRONG.items()}
