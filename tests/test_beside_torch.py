@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.exercises.beside_torch import CHOICES, PLAIN, call_beside, combinations, where_wrong
+from lessons.exercises.beside_torch import CHOICES, PLAIN, call_beside, changed, combinations, where_wrong
 
 
 def test_combinations():
@@ -18,6 +18,8 @@ def test_combinations():
         if choice["attn_mask"] and choice["key_padding_mask"]:
             assert choice["attn_mask"].startswith(choice["key_padding_mask"])
         assert list(choice) == list(PLAIN)
+    assert PLAIN in choices
+    assert sum(len(changed(choice)) == 1 for choice in choices) == sum(len(values) - 1 for values in CHOICES.values())
 
 
 def test_no_row_is_empty():
@@ -39,7 +41,13 @@ ACCOUNTS = {
     "exactly where a mask is given and a key is appended (add_bias_kv or add_zero_attn).": lambda c: (
         bool(c["attn_mask"] or c["key_padding_mask"]) and (c["add_bias_kv"] or c["add_zero_attn"])
     ),
-    "It is right exactly where attn_mask is None and bias=True.": lambda c: bool(c["attn_mask"]) or not c["bias"],
+    "exactly where attn_mask is given, or bias=False.": lambda c: bool(c["attn_mask"]) or not c["bias"],
+    "exactly where kdim and vdim are given, or batch_first=True or the inputs have no batch, or add_bias_kv=True.": (
+        lambda c: c["inputs"] == "kdim and vdim" or c["axes"] != "sequence first" or c["add_bias_kv"]
+    ),
+    "always where bias=False; and elsewhere at times.": lambda c: (
+        not c["bias"] or bool(c["add_bias_kv"] and c["attn_mask"])
+    ),
     "256 of 256 combinations of arguments: whatever they are.": lambda c: True,
 }
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from lessons.exercises.beside_torch import (
     PLAIN,
+    Choice,
     DropIn,
     call_beside,
     some_bias,
@@ -541,7 +542,7 @@ class MultiheadAttentionByHand(nn.Module):
 
 def _drop_in_cases(generator: torch.Generator) -> list[Case]:
     def case(about="", **chosen):
-        return Case(PLAIN | chosen, about=about)
+        return Choice(PLAIN | chosen, about=about)
 
     both = {"attn_mask": "bool (L, S)", "key_padding_mask": "bool"}
     return [
@@ -573,6 +574,7 @@ class _Forwarded(MultiheadAttentionByHand):
         pass
 
     def forward(self, query, key, value, **arguments):
+        arguments = {"attn_mask": None, "key_padding_mask": None} | arguments
         arguments |= {"query": query, "key": key, "value": value}
         self.change(arguments)
         return super().forward(**arguments)

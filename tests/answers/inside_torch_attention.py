@@ -393,7 +393,7 @@ class MyMultiheadAttention(nn.MultiheadAttention):
         output, weights = super().forward(query, key, value, average_attn_weights=False, **others)
         return output, weights.mean(dim=-3) if weights is not None and average_attn_weights else weights.sum(1)
 """,
-            "need_weights=True and average_attn_weights=True",
+            "exactly where need_weights=False, or average_attn_weights=False.",
         ),
         (
             """
