@@ -439,7 +439,8 @@ weighing = Exercise(
 class MultiheadAttentionByHand(nn.Module):
     """nn.MultiheadAttention in plain steps: the same arguments, the same state dict, the same results.
 
-    A bool mask says by True what is blocked; a float mask is added to the scores.
+    A bool mask says by True what is blocked; a float mask is added to the scores. A query that may look at nothing
+    gets NaN, as on torch's own way step by step; torch's fused kernel gives 0.
     """
 
     def __init__(

@@ -405,6 +405,16 @@ class MyMultiheadAttention(nn.MultiheadAttention):
 """,
             "exactly where attn_mask is bool (B·H, L, S) or float (B·H, L, S)",
         ),
+        (
+            """
+class MyMultiheadAttention(nn.MultiheadAttention):
+    def forward(self, query, key, value, attn_mask=None, **others):
+        if attn_mask is not None and attn_mask.dim() == 3 and attn_mask.is_floating_point():
+            attn_mask = attn_mask / 2
+        return super().forward(query, key, value, attn_mask=attn_mask, **others)
+""",
+            "exactly where attn_mask is float (B·H, L, S).\nValues: output differs",
+        ),
         ("MyMultiheadAttention = nn.MultiheadAttention(12, 3)", "expected the class MyMultiheadAttention itself"),
     ],
     "mended_mask": [
