@@ -70,7 +70,8 @@ def combinations() -> list[dict]:
     every = [dict(zip(CHOICES, values)) | {"mode": "evaluation"} for values in itertools.product(*CHOICES.values())]
     every = [choice for choice in every if not _mixed(choice)]
     simple = [choice for choice in every if len(changed(choice)) <= 2]
-    return simple + random.Random(0).sample([choice for choice in every if choice not in simple], 256 - len(simple))
+    others = [choice for choice in every if len(changed(choice)) > 2]
+    return simple + random.Random(0).sample(others, 256 - len(simple))
 
 
 def changed(choice: dict) -> dict:
@@ -183,9 +184,7 @@ def where_wrong(choices: Sequence[dict], wrong: Sequence[bool]) -> str:
         if size == 1 and (always := _always(good)):
             said = ", or ".join(_in_words(name, values) for name, values in always.items())
             exact = all(any(choice[name] in values for name, values in always.items()) for choice in bad)
-            return (
-                f"{count}: exactly where {said}." if exact else f"{count}: always where {said}; and elsewhere at times."
-            )
+            return f"{count}: {f'exactly where {said}' if exact else f'always where {said}; and elsewhere at times'}."
     shared = [name for name in CHOICES if len({c[name] for c in bad}) < len(CHOICES[name])]
     said = " and ".join(_in_words(name, {c[name] for c in bad}) for name in shared)
     return f"{count}: only where {said}, but not everywhere there." if said else f"{count}, of every kind."

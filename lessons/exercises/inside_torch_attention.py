@@ -32,17 +32,15 @@ def in_projection(
     return q, k, v
 
 
-def _packed_of(query, key, value, weight, bias, *, order=(0, 1, 2), inputs=None, biases=None, interleaved=False):
-    """The projection, with the matrices in another order, other inputs, or other biases."""
+def _packed_of(query, key, value, weight, bias, *, order=(0, 1, 2), biases=None, inputs=None, interleaved=False):
+    """The projection, with the matrices in another order or packed otherwise, other biases, or other inputs."""
     size = weight.size(1)
-    parts = weight.unflatten(0, (size, 3)).unbind(1) if interleaved else weight.chunk(3)
-    shifts = (None, None, None) if bias is None else bias.chunk(3)
-    if interleaved and bias is not None:
-        shifts = bias.view(size, 3).unbind(1)
-    if biases is not None:
-        shifts = [shifts[i] if i is not None else None for i in biases]
-    inputs = inputs or (query, key, value)
-    return tuple(F.linear(x, parts[i], b if biases else shifts[i]) for x, i, b in zip(inputs, order, shifts))
+    matrices = weight.unflatten(0, (size, 3)).unbind(1) if interleaved else weight.chunk(3)
+    shifts = (None, None, None)
+    if bias is not None:
+        shifts = bias.view(size, 3).unbind(1) if interleaved else bias.chunk(3)
+    triples = zip(inputs or (query, key, value), order, biases or order)
+    return tuple(F.linear(x, matrices[i], shifts[j]) for x, i, j in triples)
 
 
 def _in_cases(generator: torch.Generator) -> list[Case]:
@@ -110,9 +108,7 @@ projection = Exercise(
             "The bias is missing. It is packed in the same way as the weight: 3E numbers.",
         ),
         Mistake(
-            lambda query, key, value, w, b: _packed_of(
-                query, key, value, w, b, biases=(0, 0, 0) if b is not None else None
-            ),
+            lambda query, key, value, w, b: _packed_of(query, key, value, w, b, biases=(0, 0, 0)),
             "All three got the first third of the bias. It is packed like the weight: q's, then k's, then v's.",
         ),
     ],
