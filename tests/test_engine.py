@@ -206,6 +206,23 @@ def test_several_results():
     assert "one, yours" not in report.evidence
 
 
+def test_a_result_that_is_none_at_times():
+    weights_at_times = Exercise(
+        name="f",
+        reference=lambda x, wanted: (x, x if wanted else None),
+        cases=lambda generator: [Case({"x": X, "wanted": False}), Case({"x": X, "wanted": True})],
+        outputs=("output", "weights"),
+        mistakes=[],
+        hints=["one", "two"],
+    )
+    assert weights_at_times.check(weights_at_times.reference).passed
+    report = weights_at_times.check(lambda x, wanted: (x, x))
+    assert report.message == "None: weights is a Tensor; expected None."
+    assert "weights, yours" not in report.evidence
+    report = weights_at_times.check(lambda x, wanted: (x, None))
+    assert report.message.startswith("None: weights is None; does your function end with `return`")
+
+
 def test_an_answer():
     answer = Exercise("n", lambda: 7.0, lambda g: [Case({})], [Mistake(lambda: 8.0, "eight")], [])
     assert repr(answer.check(7)) == "Right. That is the answer."

@@ -49,6 +49,8 @@ def wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
 
 
 def wrong_form(name: str, mine: Any, right: Any) -> str | None:
+    if right is None:
+        return None if mine is None else f"None: {name} is a {type(mine).__name__}; expected None."
     if mine is None:
         return f"None: {name} is None; does your function end with `return`, and return all that it should?"
     if not isinstance(mine, Tensor):

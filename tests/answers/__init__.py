@@ -9,6 +9,7 @@ from tests.answers import (
     decoding,
     embeddings_and_positions,
     encoder,
+    inside_torch_attention,
     mask_tutorial,
     masked_attention,
     multi_head_attention,
@@ -34,6 +35,7 @@ LESSONS = (
     mask_tutorial,
     training,
     decoding,
+    inside_torch_attention,
     a_trained_model,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
