@@ -145,6 +145,7 @@ def test_an_attempt_that_returns_nothing_is_an_attempt():
 
 
 NAMESPACE = """
+from collections import Counter
 import math
 import torch
 import torch.nn.functional as F

@@ -13,6 +13,7 @@ from tests.answers import (
     mask_tutorial,
     masked_attention,
     multi_head_attention,
+    paper_results,
     qkv_by_hand,
     scaled_dot_product,
     self_and_cross_attention,
@@ -37,6 +38,7 @@ LESSONS = (
     decoding,
     inside_torch_attention,
     a_trained_model,
+    paper_results,
 )
 RIGHT = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.RIGHT.items()}
 WRONG = {(lesson.__name__.rsplit(".", 1)[1], name): texts for lesson in LESSONS for name, texts in lesson.WRONG.items()}
