@@ -13,7 +13,7 @@ FILE = Path(__file__).resolve().parents[1] / "progress.jsonl"
 VERDICTS = RIGHT, NOT_YET = "Right", "Not yet"
 
 
-def path() -> Path | None:
+def kept_in() -> Path | None:
     """Where progress is kept; None where it is not."""
     named = os.environ.get("LESSONS_PROGRESS")
     return FILE if named is None else Path(named) if named else None
@@ -49,7 +49,7 @@ def verdicts() -> dict[tuple[str, str], str]:
 
 
 def _lines() -> list[str]:
-    file = path()
+    file = kept_in()
     try:
         return [] if file is None else file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -57,7 +57,7 @@ def _lines() -> list[str]:
 
 
 def _append(entry: dict) -> None:
-    file = path()
+    file = kept_in()
     if file is None:
         return
     line = json.dumps(entry, ensure_ascii=False) + "\n"

@@ -79,11 +79,11 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, monkeypatch):
 
 def test_an_empty_name_keeps_nothing_and_none_means_the_folder_of_the_course(monkeypatch):
     monkeypatch.setenv("LESSONS_PROGRESS", "")
-    assert progress.path() is None
+    assert progress.kept_in() is None
     progress.record("encoder", "one", RIGHT)
     assert progress.verdicts() == {}
     monkeypatch.delenv("LESSONS_PROGRESS")
-    assert progress.path() == ROOT / "progress.jsonl"
+    assert progress.kept_in() == ROOT / "progress.jsonl"
     assert "progress.jsonl" in (ROOT / ".gitignore").read_text().splitlines()
 
 
