@@ -14,6 +14,8 @@ WITH_WIDGETS = [
     "10_mask_tutorial.ipynb",
     "11_training.ipynb",
     "12_decoding.ipynb",
+    "13_inside_torch_attention.ipynb",
+    "14_a_trained_model.ipynb",
 ]
 
 
