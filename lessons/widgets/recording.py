@@ -99,7 +99,7 @@ def read_weights(weights: Any, rows: Sequence[str] | None, columns: Sequence[str
     names = [
         _read_names(given, name, size) for given, name, size in zip((rows, columns), ("rows", "columns"), matrix.shape)
     ]
-    values = [[shorten(round(x, 4)) for x in line] for line in matrix.double().tolist()]
+    values = [[shorten(round(x, 6)) for x in line] for line in matrix.double().tolist()]
     return {"step": step, "rows": names[0], "columns": names[1], "values": values}
 
 
