@@ -159,3 +159,15 @@ def test_every_choice_of_the_quiz_unfolds(name):
         choices = re.findall(r"<details><summary>(.+?)</summary>(.+?)</details>", question)
         assert len(choices) >= 2, question
         assert sum(explanation.startswith("Yes") for _, explanation in choices) == 1, question
+
+
+@every_notebook
+def test_the_tables_of_contents_say_what_the_lesson_says(name):
+    """README and the map in lesson 00: the same question, the same minutes."""
+    title = NOTEBOOKS[name].cells[0].source
+    question = re.search(r"\*\*(.+?)\*\*", title).group(1)
+    minutes = re.search(r"\| to study \| about (\d+) minutes \|", title).group(1)
+    row = rf"{name}.ipynb) | {question} | {minutes} min |"
+    assert row in (ROOT / "README.md").read_text(encoding="utf-8")
+    if not name.startswith("00"):
+        assert row in next(cell.source for cell in NOTEBOOKS["00_start_here"].cells if cell.id == "map")
