@@ -1,25 +1,26 @@
 """The finished code of the course, floor by floor. A module imports only from a lower floor.
 
-    floor 0   vocabulary   words <-> ids, special ids, padding a batch
-              masks        causal(), padding(), and the converters between conventions
-              positions    sinusoids, learned vectors, rotary angles
-              attention    attend(), MultiHeadAttention
-              config       TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
-              probes       influence(), leaks(), true_lets_look(): what depends on what, found out by trying
-              plots        arrays in, Axes out: heatmaps, curves, diagrams; knows no model
-    floor 1   layers       FeedForward, EncoderLayer, DecoderLayer
-              tasks        data to learn from: generated, or read from a file of sentence pairs
-    floor 2   transformer  Encoder, Decoder, Transformer, count_parameters()
-    floor 3   parity       to_torch(), from_torch(): the same weights in torch.nn's own modules
-              trained      from_bert(), load_minilm(): a model that others trained, in our encoder
-              training     the loss, the schedules, a Trainer whose fit() yields its progress
-              decoding     greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
-    floor 4   measuring    exact_match(), teacher_forced(), translate(): how good a trained model is
-              progress     what each check said last, kept in one small file
-    floor 5   exercises    one module per notebook: task, checks, known mistakes with their hints
-              widgets      what one can touch, MaskStudio and seven more: state in Python, drawn in the browser
-              notebook     show(), show_source(), check_same()
-              environment  check_environment(): is everything in place?
+    floor 0   vocabulary       words <-> ids, special ids, padding a batch
+              masks            causal(), padding(), and the converters between conventions
+              positions        sinusoids, learned vectors, rotary angles
+              attention        attend(), MultiHeadAttention
+              config           TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
+              probes           influence(), leaks(), true_lets_look(): what depends on what, found out by trying
+              plots            arrays in, Axes out: heatmaps, curves, diagrams; knows no model
+    floor 1   layers           FeedForward, EncoderLayer, DecoderLayer
+              torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks
+              tasks            data to learn from: generated, or read from a file of sentence pairs
+    floor 2   transformer      Encoder, Decoder, Transformer, count_parameters()
+    floor 3   parity           to_torch(), from_torch(): the same weights in torch.nn's own modules; from_bert_names()
+              training         the loss, the schedules, a Trainer whose fit() yields its progress
+              decoding         greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
+    floor 4   measuring        exact_match(), teacher_forced(), translate(): how good a trained model is
+              progress         what each check said last, kept in one small file
+              trained          from_bert(), load_minilm(): a model that others trained, in our encoder
+    floor 5   exercises        one module per notebook: task, checks, known mistakes with their hints
+              widgets          what one can touch, MaskStudio and nine more: state in Python, drawn in the browser
+              notebook         show(), show_source(), check_same()
+              environment      check_environment(): is everything in place?
 
 Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,
 D = d_model, d = head_dim, F = d_ff, V vocabulary.

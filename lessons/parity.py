@@ -1,4 +1,4 @@
-"""Weights to and from torch.nn: one model, written twice, that gives the same numbers.
+"""Weights to and from torch.nn, and from BERT: one model, written twice, that gives the same numbers.
 
     MultiHeadAttention   nn.MultiheadAttention
     EncoderLayer         nn.TransformerEncoderLayer
@@ -8,6 +8,7 @@
     Transformer          nn.Transformer, which begins after the embeddings and ends before the logits
 
 torch keeps q_proj, k_proj and v_proj as one matrix, in_proj (3D, D), and numbers its norms in the order of their use.
+BERT keeps them apart, as we do, under names of its own: `from_bert_names`; lessons.trained builds the model.
 """
 
 import re
@@ -35,6 +36,23 @@ DECODER_LAYER = {
     "cross_attn_residual.norm": "norm2",
     "feed_forward_residual.norm": "norm3",
 }
+BERT_NAMES = {  # BERT's name, and ours
+    "embeddings.word_embeddings.": "embedding.tokens.",
+    "embeddings.position_embeddings.weight": "embedding.positions.table",
+    "embeddings.token_type_embeddings.": "embedding.types.",
+    "embeddings.LayerNorm.": "embedding.norm.",
+}
+BERT_LAYER_NAMES = {
+    "attention.self.query.": "self_attn.q_proj.",
+    "attention.self.key.": "self_attn.k_proj.",
+    "attention.self.value.": "self_attn.v_proj.",
+    "attention.output.dense.": "self_attn.out_proj.",
+    "attention.output.LayerNorm.": "self_attn_residual.norm.",
+    "intermediate.dense.": "feed_forward.linear1.",
+    "output.dense.": "feed_forward.linear2.",
+    "output.LayerNorm.": "feed_forward_residual.norm.",
+}
+UNUSED = ("pooler.", "embeddings.position_ids")  # what the file has and a sentence vector does not need
 EPS = 1e-5  # of nn.LayerNorm, in our layers
 OUTSIDE = ("src_embedding.", "tgt_embedding.", "out_proj.")  # what a Transformer has and nn.Transformer lacks
 
@@ -99,6 +117,21 @@ def from_torch_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         separate.update({f"{path}{each}_proj.{kind}": part for each, part in zip("qkv", x.chunk(3))})
     encoder, decoder = ({new: old for old, new in table.items()} for table in (ENCODER_LAYER, DECODER_LAYER))
     return _rename(separate, "multihead_attn", encoder, decoder)
+
+
+def from_bert_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """BERT's parameters as we name them. What a SentenceEncoder lacks is left out."""
+    return {_our_name(name): x for name, x in state.items() if not name.startswith(UNUSED)}
+
+
+def _our_name(name: str) -> str:
+    layer = re.fullmatch(r"encoder\.layer\.(\d+)\.(.*)", name)
+    start, rest, table = ("", name, BERT_NAMES) if layer is None else (*layer.groups(), BERT_LAYER_NAMES)
+    for theirs, ours in table.items():
+        if rest.startswith(theirs):
+            prefix = f"encoder.layers.{start}." if start else ""
+            return prefix + ours + rest.removeprefix(theirs)
+    raise ValueError(f"state holds {name!r}; expected the names of a BERT encoder")
 
 
 def _rename(state: Mapping[str, Tensor], mark: str, encoder: dict, decoder: dict) -> dict[str, Tensor]:

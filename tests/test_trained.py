@@ -12,12 +12,12 @@ from safetensors.torch import load_file
 
 from lessons.config import TransformerConfig
 from lessons.masks import padding
+from lessons.parity import from_bert_names
 from lessons.trained import (
     MISSING,
     PACKAGE,
     SentenceEncoder,
     from_bert,
-    from_bert_names,
     load_minilm,
     mean_pooling,
     minilm_folder,
@@ -83,6 +83,12 @@ def test_sentences_become_ids_padded_to_the_longest(minilm):
     ids, tokens = read_sentences(minilm[1], SENTENCES)
     assert torch.equal(ids, REFERENCE["ids"])
     assert tokens[0] == ["[CLS]", "the", "cat", "sat", ".", "[SEP]", "[PAD]", "[PAD]", "[PAD]"]
+
+
+def test_a_long_text_is_cut_off(minilm):
+    ids, tokens = read_sentences(minilm[1], ["word " * 1000])
+    assert ids.shape == (1, 128)  # the model has 512 positions
+    assert (tokens[0][0], tokens[0][-1]) == ("[CLS]", "[SEP]")
 
 
 def test_a_single_text_is_no_list_of_sentences(minilm):

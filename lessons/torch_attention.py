@@ -1,0 +1,214 @@
+"""torch.nn.MultiheadAttention in plain steps, with the names and the masks of torch.
+
+attn_mask and key_padding_mask have torch's meaning here, not that of `allowed`: a bool mask says by True what is
+blocked, a float mask is added to the scores. torch's letters: L queries, S keys, E = embed_dim, kdim, vdim; d = E / H.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lessons.masks import blocked_to_additive
+
+
+def in_projection(
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """query (L, B, E), key and value (S, B, E), weight (3E, E), bias (3E) or None -> q (L, B, E), k, v (S, B, E)."""
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    q, k, v = (F.linear(x, w, b) for x, w, b in zip((query, key, value), weight.chunk(3), biases))
+    return q, k, v
+
+
+def to_additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """A bool mask, True = blocked, becomes 0 and -inf; a float mask is additive already and stays as it is."""
+    return mask if mask.is_floating_point() else blocked_to_additive(mask, dtype=dtype)
+
+
+def merge_masks(
+    attn_mask: Tensor | None, key_padding_mask: Tensor | None, num_heads: int, dtype: torch.dtype = torch.float32
+) -> Tensor | None:
+    """attn_mask (L, S) or (B·H, L, S), key_padding_mask (B, S): bool, True = blocked, or float, added.
+
+    Returns one additive mask that broadcasts to (B·H, L, S), or None if there is nothing to hide.
+    """
+    merged = None
+    if attn_mask is not None:
+        attn_mask = to_additive(attn_mask, dtype)
+        merged = attn_mask if attn_mask.dim() == 3 else attn_mask[None]  # (1, L, S) or (B·H, L, S)
+    if key_padding_mask is not None:
+        batch, keys = key_padding_mask.shape
+        padding = to_additive(key_padding_mask, dtype).view(batch, 1, 1, keys)
+        padding = padding.expand(-1, num_heads, -1, -1).reshape(batch * num_heads, 1, keys)  # (B·H, 1, S)
+        merged = padding if merged is None else merged + padding  # (B·H, L, S)
+    return merged
+
+
+def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+    """q (B·H, L, d), k (B·H, S, d), mask additive, broadcasts to (B·H, L, S), or None -> weights (B·H, L, S)."""
+    q = q / math.sqrt(q.size(-1))
+    scores = torch.bmm(q, k.mT) if mask is None else torch.baddbmm(mask, q, k.mT)  # mask + q kᵀ
+    return scores.softmax(dim=-1)
+
+
+class MultiheadAttentionByHand(nn.Module):
+    """nn.MultiheadAttention in plain steps: the same arguments, the same state dict, the same results.
+
+    A bool mask says by True what is blocked; a float mask is added to the scores. A query that may look at nothing
+    gets NaN, as on torch's own way step by step; torch's fused kernel gives 0.
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+    ):
+        super().__init__()
+        kdim, vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
+        _check_settings(num_heads, dropout, embed_dim=embed_dim, kdim=kdim, vdim=vdim)
+        self.sizes = (embed_dim, kdim, vdim)
+        self.num_heads, self.dropout = num_heads, dropout
+        self.add_zero_attn, self.batch_first = add_zero_attn, batch_first
+        if kdim == vdim == embed_dim:
+            self.in_proj_weight = nn.Parameter(torch.empty(3 * embed_dim, embed_dim))
+        else:
+            self.in_proj_weight = None
+            self.q_proj_weight = nn.Parameter(torch.empty(embed_dim, embed_dim))
+            self.k_proj_weight = nn.Parameter(torch.empty(embed_dim, kdim))
+            self.v_proj_weight = nn.Parameter(torch.empty(embed_dim, vdim))
+        packed = list(self.parameters())
+        self.in_proj_bias = nn.Parameter(torch.zeros(3 * embed_dim)) if bias else None
+        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
+        self.bias_k = nn.Parameter(torch.empty(1, 1, embed_dim)) if add_bias_kv else None
+        self.bias_v = nn.Parameter(torch.empty(1, 1, embed_dim)) if add_bias_kv else None
+
+        for weight in packed:
+            nn.init.xavier_uniform_(weight)
+        if bias:
+            nn.init.zeros_(self.out_proj.bias)
+        if add_bias_kv:
+            nn.init.xavier_normal_(self.bias_k)
+            nn.init.xavier_normal_(self.bias_v)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """query (L, B, E), key (S, B, kdim), value (S, B, vdim); with batch_first (B, …) first; or without B.
+
+        is_causal is a hint about attn_mask that only makes torch faster. Returns output, and weights (B, L, S),
+        or (B, H, L, S) unless average_attn_weights, or None unless need_weights.
+        """
+        batched = query.dim() == 3
+        if not batched:
+            query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+        elif self.batch_first:
+            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
+        _check_inputs(self, query, key, value, key_padding_mask, attn_mask, is_causal)
+        batch = query.size(1)
+
+        q, k, v = self.project(query, key, value)  # (L, B, E), (S, B, E), (S, B, E)
+        mask = merge_masks(attn_mask, key_padding_mask, self.num_heads, query.dtype)  # (B·H, L, S) or less, or None
+        k, v, mask = self.append(k, v, mask)
+        q, k, v = (self.heads_first(x) for x in (q, k, v))  # (B·H, L, d), (B·H, S, d), (B·H, S, d)
+        weights = F.dropout(attention_weights(q, k, mask), self.dropout, self.training)
+        heads = torch.bmm(weights, v)  # (B·H, L, d)
+        output = self.out_proj(self.join(heads))  # (L, B, E)
+
+        if not batched:
+            output = output.squeeze(1)
+        elif self.batch_first:
+            output = output.transpose(0, 1)
+        if not need_weights:
+            return output, None
+        weights = weights.unflatten(0, (batch, self.num_heads))  # (B, H, L, S)
+        weights = weights.mean(dim=1) if average_attn_weights else weights
+        return output, weights if batched else weights.squeeze(0)
+
+    def project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """One packed weight if all sizes are the same, else three; the bias is always packed."""
+        if self.in_proj_weight is not None:
+            return in_projection(query, key, value, self.in_proj_weight, self.in_proj_bias)
+        b_q, b_k, b_v = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+        return (
+            F.linear(query, self.q_proj_weight, b_q),
+            F.linear(key, self.k_proj_weight, b_k),
+            F.linear(value, self.v_proj_weight, b_v),
+        )
+
+    def append(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+        """One more key and value for add_bias_kv, one for add_zero_attn; all may look at them, so the mask gets 0."""
+        keys = len(k)
+        if self.bias_k is not None:
+            bias_k, bias_v = self.bias_k.expand(-1, k.size(1), -1), self.bias_v.expand(-1, v.size(1), -1)  # (1, B, E)
+            k, v = torch.cat([k, bias_k]), torch.cat([v, bias_v])
+        if self.add_zero_attn:
+            k, v = (torch.cat([x, torch.zeros_like(x[:1])]) for x in (k, v))
+        return k, v, mask if mask is None else F.pad(mask, (0, len(k) - keys))
+
+    def heads_first(self, x: Tensor) -> Tensor:
+        """(S, B, E) -> (B·H, S, d)"""
+        return x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)
+
+    def join(self, heads: Tensor) -> Tensor:
+        """(B·H, L, d) -> (L, B, E)"""
+        return heads.transpose(0, 1).reshape(heads.size(1), -1, self.sizes[0])
+
+
+def _check_settings(num_heads: int, dropout: float, **sizes: int) -> None:
+    for name, size in {"num_heads": num_heads, **sizes}.items():
+        if size < 1:
+            raise ValueError(f"{name} is {size}; expected 1 or more")
+    if sizes["embed_dim"] % num_heads:
+        raise ValueError(f"embed_dim is {sizes['embed_dim']}; expected a multiple of num_heads = {num_heads}")
+    if not 0.0 <= dropout <= 1.0:
+        raise ValueError(f"dropout is {dropout}; expected a share from 0 to 1")
+
+
+def _check_inputs(
+    module: MultiheadAttentionByHand,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+) -> None:
+    """Refuse what does not fit. The inputs have their sequence in front, and a batch."""
+    for name, x, size in zip(("query", "key", "value"), (query, key, value), module.sizes):
+        if x.dim() != 3 or x.size(-1) != size:
+            raise ValueError(f"{name} has shape {tuple(x.shape)} as (length, B, features); expected {size} features")
+    if key.shape[:2] != value.shape[:2] or query.size(1) != key.size(1):
+        shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        raise ValueError(f"{shapes}, as (length, B, features); expected one batch size, and as many values as keys")
+    (length, batch, _), keys = query.shape, len(key)
+    shapes = {
+        "attn_mask": (attn_mask, [(length, keys), (batch * module.num_heads, length, keys)]),
+        "key_padding_mask": (key_padding_mask, [(batch, keys)]),
+    }
+    for name, (mask, expected) in shapes.items():
+        if mask is None:
+            continue
+        if mask.dtype not in (torch.bool, query.dtype):
+            raise ValueError(f"{name} is a tensor of {mask.dtype}; expected bool, True = blocked, or {query.dtype}")
+        if tuple(mask.shape) not in expected:
+            raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected {' or '.join(map(str, expected))}")
+    if is_causal and attn_mask is None:
+        raise ValueError("attn_mask is None and is_causal is True; expected the causal mask that is_causal speaks of")
