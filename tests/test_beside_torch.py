@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.exercises.beside_torch import CHOICES, PLAIN, call_beside, changed, combinations, where_wrong
+from lessons.exercises.beside_torch import BORROWED, CHOICES, PLAIN, call_beside, changed, combinations, where_wrong
+from lessons.exercises.inside_torch_attention import drop_in
+from lessons.torch_attention import MultiheadAttentionByHand
 
 
 def test_combinations():
@@ -72,3 +74,73 @@ def test_dropout_in_training_leaves_the_bias_of_the_last_projection():
     output, weights = call_beside(nn.MultiheadAttention, *(PLAIN | {"mode": "training, dropout"}).values())
     assert (output == output[0, 0]).all()
     assert not weights.any()
+
+
+@pytest.mark.parametrize("case", drop_in.draw(), ids=lambda case: case.about or case.describe())
+def test_the_reference_does_as_torch_does(case):
+    mine, theirs = drop_in.run(MultiheadAttentionByHand, case), drop_in.run(nn.MultiheadAttention, case)
+    assert mine.error is None and theirs.error is None
+    assert mine.same_as(theirs)
+
+
+def test_gradients_are_compared():
+    choice = PLAIN | {"mode": "evaluation, gradients", "inputs": "cross-attention", "attn_mask": "float (L, S)"}
+    results = call_beside(nn.MultiheadAttention, *choice.values())
+    assert len(results) == 2 + 4 + 4  # output and weights; query, key, value and mask; four parameters
+    assert all(gradient.any() for gradient in results[2:])
+
+
+class Subclass(nn.MultiheadAttention):
+    def forward(self, *inputs, **arguments):
+        return super().forward(*inputs, **arguments)
+
+
+class OnlyItsParameters(nn.MultiheadAttention):
+    forward = MultiheadAttentionByHand.forward
+    project, append = MultiheadAttentionByHand.project, MultiheadAttentionByHand.append
+    heads_first, join = MultiheadAttentionByHand.heads_first, MultiheadAttentionByHand.join
+
+    @property
+    def sizes(self):
+        return self.embed_dim, self.kdim, self.vdim
+
+
+@pytest.mark.parametrize("candidate", [nn.MultiheadAttention, Subclass])
+def test_torchs_own_module_is_not_an_answer(candidate):
+    report = drop_in.check(candidate)
+    assert report.verdict == "Not yet"
+    assert BORROWED in report.message
+
+
+def test_torchs_parameters_are_allowed():
+    assert drop_in.check(OnlyItsParameters).passed
+
+
+class Unlearned(MultiheadAttentionByHand):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        self.out_proj.weight.requires_grad_(False)
+
+
+class Spoiling(MultiheadAttentionByHand):
+    def forward(self, query, *others, **arguments):
+        results = super().forward(query, *others, **arguments)
+        query *= 2
+        return results
+
+
+class Detached(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        return super().project(query, key.detach(), value)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "story"),
+    [
+        (Unlearned, "no nn.Parameter, so that training would never change it: out_proj.weight"),
+        (Spoiling, "forward has changed query, which belongs to the caller"),
+        (Detached, "The numbers are right, but their gradients are not"),
+    ],
+)
+def test_what_the_values_do_not_show(candidate, story):
+    assert story in drop_in.check(candidate).message

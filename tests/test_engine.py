@@ -336,6 +336,25 @@ def test_markup_in_evidence_and_solution_is_escaped():
     assert "a &lt; b" in marked.help()._repr_html_()
 
 
+def test_emphasis_and_code_in_what_is_said():
+    said = Exercise(
+        "f", lambda x: x, lambda g: [Case({"x": X})], [], ["the *last* key: `k[-1]`, not 2 * a * b or a*b*c"]
+    )
+    assert "the <em>last</em> key: <code>k[-1]</code>, not 2 * a * b or a*b*c" in said.help()._repr_html_()
+
+
+def test_fewer_digits_are_refused_and_more_are_welcome():
+    report = toy.check(lambda x: shares(x).half())
+    assert report.message.startswith("Kind of number: the result is in torch.float16, and has lost digits; expected")
+    assert not toy.check(lambda x: shares(x).half().float()).passed
+    assert toy.check(lambda x: shares(x.double())).passed
+
+
+def test_an_answer_may_be_a_list_of_rows():
+    rows = Exercise("rows", lambda: [[1, 0], [0, 1]], lambda g: [Case({})], [], [])
+    assert rows.check([torch.tensor([1, 0]), torch.tensor([0, 1])]).passed
+
+
 def test_nothing_is_shown_as_minus_zero():
     assert show(torch.tensor([-0.00001, -1.0])) == "[ 0., -1.]"
 

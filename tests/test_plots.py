@@ -292,7 +292,9 @@ def test_bars_show_the_mean_each_number_and_the_spread():
 
 
 def test_a_bar_of_one_number_has_no_spread():
-    assert names(plot_bars({"one": [2.5]}).texts) == ["2.50"]
+    ax = plot_bars({"one": [2.5]})
+    assert names(ax.texts) == ["2.50"]
+    assert ax.get_lines() == [] and ax.containers[0].errorbar is None
 
 
 def test_histograms_share_their_bins_and_each_sums_to_one():

@@ -9,6 +9,7 @@ from torch import Tensor
 from lessons import masks
 from lessons.attention import masked_softmax, split_heads
 from lessons.config import TransformerConfig
+from lessons.exercises.comparing import first_place
 from lessons.exercises.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one, small_numbers
 from lessons.trained import mean_pooling
 from lessons.transformer import Encoder
@@ -88,10 +89,27 @@ def _their_name(name: str) -> str:
 
 
 def _name_cases(generator) -> list[Case]:
-    def case(t, d, layers, heads, d_ff):
-        return Case({"x": numbers(generator, 1, t, d), "num_layers": layers, "num_heads": heads, "d_ff": d_ff})
+    def case(t, d, layers, heads, d_ff, about=""):
+        inputs = {"x": numbers(generator, 1, t, d), "num_layers": layers, "num_heads": heads, "d_ff": d_ff}
+        return Case(inputs, about=about)
 
-    return [case(2, 4, 1, 2, 6), case(3, 6, 2, 3, 8), case(4, 4, 2, 2, 4)]
+    return [
+        case(2, 4, 1, 2, 6),
+        case(3, 6, 2, 3, 8),
+        case(4, 4, 2, 2, 4),
+        case(1, 2, 12, 1, 3, about="12 layers, as many models have: the last numbers have two digits"),
+    ]
+
+
+def _short_names_first(name):
+    for theirs, ours in reversed(TABLE.items()):
+        name = name.replace(theirs, ours)
+    return name.replace("encoder.layer.", "layers.")
+
+
+def _fixed_places(name):
+    part, kind = name[16:].rsplit(".", maxsplit=1)
+    return f"layers.{name[14]}.{TABLE[part]}.{kind}"
 
 
 def _by_its_end(name):
@@ -139,8 +157,20 @@ renaming = Exercise(
         ),
         Mistake(
             _by_its_end,
-            "“attention.output.dense” ends in “output.dense”: whoever looks only at the end of a name takes one for "
-            "the other. Compare the whole part between the layer's number and weight or bias.",
+            "“attention.output.dense” ends in “output.dense”, and yours takes the one for the other. Compare the whole "
+            "part between the layer's number and weight or bias, or look for the longer names first.",
+            also=(_short_names_first,),
+        ),
+        Mistake(
+            _fixed_places,
+            'You cut the layer\'s number out of a fixed place: that holds for one digit. split(".") finds the pieces, '
+            "however long they are.",
+            also=(lambda name: f"layers.{name.split('.')[2][0]}.{our_name(name).split('.', maxsplit=2)[2]}",),
+            seen_in="12 layers, as many models have: the last numbers have two digits",
+        ),
+        Mistake(
+            lambda name: f"layers.{int(name.split('.')[2]) + 1}.{our_name(name).split('.', maxsplit=2)[2]}",
+            "You added 1 to the layer's number. Both count from 0.",
         ),
         Mistake(
             lambda name: f"layers.0.{our_name(name).split('.', maxsplit=2)[2]}",
@@ -172,9 +202,22 @@ def _pooled(hidden, real):
     return hidden.masked_fill(~real[..., None], 0.0).sum(dim=1) / real.sum(dim=1, keepdim=True)
 
 
+def _total(hidden, real):
+    return hidden.masked_fill(~real[..., None], 0.0).sum(dim=1)
+
+
+def _length_one(case, results) -> str | None:
+    lengths = results[0].detach().norm(dim=-1)
+    off = (lengths - 1).abs() > 2e-2
+    if not off.any():
+        return None
+    return f"Length: row {first_place(off)} has the length {lengths[off][0].item():.3g}; each row must have length 1."
+
+
 def _pooling_cases(generator) -> list[Case]:
-    def case(lengths, d, draw=numbers, about="", gradients=False):
+    def case(lengths, d, draw=numbers, about="", gradients=False, left=False):
         real = masks.padding_from_lengths(lengths)[:, 0, 0]
+        real = real.flip(-1) if left else real
         inputs = {"hidden": draw(generator, *real.shape, d), "real": real}
         return Case(inputs, about=about, gradients=gradients)
 
@@ -183,6 +226,7 @@ def _pooling_cases(generator) -> list[Case]:
         case([5, 2, 4], 7),
         case([4, 3, 2, 1], 4),
         case([3, 3], 5, about="no padding at all"),
+        case([2, 4, 1], 6, about="the padding stands at the beginning of each sentence", left=True),
         case([4, 2, 3], 2, about="gradients", gradients=True),
     ]
 
@@ -192,6 +236,7 @@ pooling = Exercise(
     reference=mean_pooling,
     cases=_pooling_cases,
     outputs=("the matrix of sentence vectors",),
+    laws=(_length_one,),
     mistakes=[
         Mistake(
             lambda hidden, real: F.normalize(hidden.mean(dim=1), dim=-1),
@@ -207,7 +252,7 @@ pooling = Exercise(
             "The means are right, but not of length 1. Divide each by its norm, so that a dot product is a cosine.",
         ),
         Mistake(
-            lambda hidden, real: hidden.masked_fill(~real[..., None], 0.0).sum(dim=1),
+            _total,
             "That is the sum of the tokens, and its length is not 1. Divide each vector by its norm.",
         ),
         Mistake(
@@ -230,16 +275,39 @@ pooling = Exercise(
         Mistake(
             lambda hidden, real: F.normalize(hidden.masked_fill(~real[..., None], -torch.inf).amax(dim=1), dim=-1),
             "That is the greatest value of each feature. Asked for is the mean.",
+            also=(lambda hidden, real: F.normalize(hidden.amax(dim=1), dim=-1),),
         ),
         Mistake(
             lambda hidden, real: _pooled(F.normalize(hidden, dim=-1), real),
             "You brought the tokens to length 1, not their mean. First the mean, then the length.",
-            also=(lambda hidden, real: F.normalize(_pooled(F.normalize(hidden, dim=-1), real), dim=-1),),
+            also=(
+                lambda hidden, real: F.normalize(_pooled(F.normalize(hidden, dim=-1), real), dim=-1),
+                lambda hidden, real: _total(F.normalize(hidden, dim=-1), real) / real.size(1),
+                lambda hidden, real: _total(F.normalize(hidden, dim=-1), real),
+            ),
         ),
         Mistake(
             lambda hidden, real: F.normalize(_pooled(hidden, real), dim=0),
             "You divided by the norm of each feature over the batch: a sentence's vector changes with its neighbours. "
             "Each vector has its own norm, along the last axis.",
+            also=(lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(dim=0),),
+        ),
+        Mistake(
+            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(dim=-1),
+            "The norms are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: keepdim=True, "
+            "or norms[:, None].",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(_total(hidden, real) / real.sum(dim=1), dim=-1),
+            "The numbers of tokens are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: "
+            "keepdim=True, or counts[:, None].",
+            also=(lambda hidden, real: _total(hidden, real) / real.sum(dim=1),),
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize((hidden * real).sum(dim=1), dim=-1),
+            "real is (B, S), and beside (B, S, D) its axes are taken for tokens and features. It needs a last axis: "
+            "real[..., None].",
+            also=(lambda hidden, real: F.normalize(hidden.masked_fill(~real, 0.0).sum(dim=1), dim=-1),),
         ),
         Mistake(
             lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(),
@@ -252,6 +320,13 @@ pooling = Exercise(
         Mistake(
             lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).square().sum(-1, keepdim=True),
             "You divided by the squared length; its root is missing.",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(
+                torch.stack([x[:n].mean(dim=0) for x, n in zip(hidden, real.sum(dim=1).tolist())]), dim=-1
+            ),
+            "You counted the tokens, and took as many from the beginning. real says which they are, not only how many.",
+            seen_in="the padding stands at the beginning of each sentence",
         ),
         Mistake(
             lambda hidden, real: F.normalize(hidden[real].mean(dim=0), dim=-1),
@@ -312,6 +387,11 @@ previous = Exercise(
         Mistake(
             lambda w: _diagonal(w, -1).mean(),
             "That is one number for all heads. Each head has its own: the mean over the last axis alone.",
+        ),
+        Mistake(
+            lambda w: _diagonal(w, -1).mean(dim=0),
+            "You took the mean over the heads: one number for each token. Asked for is the mean over the tokens, one "
+            "number for each head.",
         ),
         Mistake(
             lambda w: w.diagonal(offset=-1).mean(dim=-1),
@@ -399,6 +479,35 @@ silence = Exercise(
             "heads into every feature. Silence the head before it.",
         ),
         Mistake(
+            lambda x, n, h, w, b: _zeroed(x @ w.T, _slice(x, n, h)) + b,
+            "These places of the output are now the bias alone. But the output's features belong to no head: each is "
+            "a mixture of all. A head is read by *columns* of w_out; its rows are the output's features.",
+        ),
+        Mistake(
+            lambda x, n, h, w, b: _zeroed(x, _slice(x, n, h)),
+            "The right head is silent, but out_proj is missing: … @ w_out.T + b_out.",
+        ),
+        Mistake(
+            lambda x, n, h, w, b: _zeroed(x, (..., slice(h, h + x.size(-1) // n))) @ w.T + b,
+            "You silenced d features, but from place head on. Before this head stand head · d of them.",
+        ),
+        Mistake(
+            lambda x, n, h, w, b: _zeroed(x, (..., slice(h * (x.size(-1) // n), None))) @ w.T + b,
+            "You silenced this head and all that follow. It ends at (head + 1) · d.",
+        ),
+        Mistake(
+            lambda x, n, h, w, b: _zeroed(split_heads(x, n), (slice(None), h)).reshape(x.shape) @ w.T + b,
+            "The heads were joined without being brought back to their place: (B, H, S, d) goes to (B, S, H, d) first, "
+            "transpose(1, 2), and then to (B, S, D).",
+        ),
+        Mistake(
+            lambda x, n, h, w, b: (
+                _zeroed(x.reshape(len(x), n, x.size(1), -1), (slice(None), h)).reshape(x.shape) @ w.T + b
+            ),
+            "reshape to (B, H, S, d) cuts the tokens into heads, not the features. First (B, S, H, d); there the heads "
+            "are axis 2.",
+        ),
+        Mistake(
             lambda x, n, h, w, b: _zeroed(x, (..., slice(h, None, n))) @ w.T + b,
             "You silenced every num_heads-th feature. A head's features lie side by side: from head · d on, d of them.",
         ),
@@ -460,13 +569,17 @@ def _scores(x, w_q, w_k, num_heads):
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
 
+def _both_ways(scores, real, far):
+    return scores.masked_fill(~(real[:, None, None] & real[:, None, :, None]), far).softmax(dim=-1)
+
+
 def _map_cases(generator) -> list[Case]:
     def case(lengths, h, d):
         real = masks.padding_from_lengths(lengths)[:, 0, 0]
         x = numbers(generator, *real.shape, h * d)
         return Case(
             {"x": x}
-            | {name: numbers(generator, h * d, h * d) for name in ("w_q", "w_k")}
+            | {name: numbers(generator, h * d, h * d) / math.sqrt(h * d) for name in ("w_q", "w_k")}
             | {"num_heads": h}
             | {"real": real}
         )
@@ -483,8 +596,8 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda x, q, k, n, real: _scores(x, q, k, n).softmax(dim=-1),
-            "The bug is still there. A symptom: in a batch, a short sentence gives weight to its padding, and the map "
-            "is not that of the model's own pass. Which argument is not used?",
+            "The bug is still there. A symptom: the map of a short sentence changes when a longer one stands beside it "
+            "in the batch.",
         ),
         Mistake(
             lambda x, q, k, n, real: _scores(x, q, k, n).masked_fill(~real[:, None, :, None], -torch.inf).softmax(-1),
@@ -511,6 +624,27 @@ bug_hunt = Exercise(
             lambda x, q, k, n, real: masked_softmax(_scores(x, q, k, n), real[:, None, None] & real[:, None, :, None]),
             "You blocked the padding's rows as well as its columns. The model blocks its columns alone: a map that is "
             "to show what the model does has the padding's rows too, though nobody uses them.",
+            also=(
+                lambda x, q, k, n, real: _both_ways(_scores(x, q, k, n), real, -torch.inf),
+                lambda x, q, k, n, real: _both_ways(_scores(x, q, k, n), real, -1e9),
+            ),
+        ),
+        Mistake(
+            lambda x, q, k, n, real: masked_softmax(_scores(x, q, k, n), real[:, None, None] & masks.causal(x.size(1))),
+            "Each token looks at itself and those before it: that is a decoder's mask. In an encoder all look at all, "
+            "but for padding.",
+            also=(lambda x, q, k, n, real: masked_softmax(_scores(x, q, k, n), masks.causal(x.size(1))),),
+        ),
+        Mistake(
+            lambda x, q, k, n, real: masked_softmax(
+                _scores(x, q, k, n) * math.sqrt(x.size(-1) // n), real[:, None, None]
+            ),
+            "The mask is right, but the scores are not divided by √d any more.",
+        ),
+        Mistake(
+            lambda x, q, k, n, real: masked_softmax(_scores(x, q, k, n), real[:, None]),
+            "real[:, None] is (B, 1, S), and beside (B, H, S, S) the sentences are taken for heads. It needs an axis "
+            "for the heads and one for the queries: real[:, None, None].",
         ),
         Mistake(
             lambda x, q, k, n, real: (

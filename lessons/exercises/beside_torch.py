@@ -4,23 +4,20 @@ What goes wrong is said in terms of the arguments: "exactly where key_padding_ma
 meaning: a bool mask says by True what is blocked, a float mask is added to the scores.
 """
 
+import functools
 import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
+from lessons.exercises.comparing import TOLERANCES, gradients_of, untouched
 from lessons.exercises.engine import Case, Exercise, numbers
 from lessons.exercises.reports import Report
-
-
-def to_additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """A bool mask, True = blocked, becomes 0 and -inf; a float mask is additive already and stays as it is."""
-    if mask.dtype != torch.bool:
-        return mask
-    return torch.zeros(mask.shape, dtype=dtype).masked_fill(mask, -torch.inf)
 
 
 def some_blocked(generator: torch.Generator, *shape: int) -> Tensor:
@@ -42,8 +39,18 @@ def some_bias(generator: torch.Generator, *shape: int) -> Tensor:
     return bias.masked_fill(some_blocked(generator, *shape), -torch.inf)
 
 
-SIZES = {"embed_dim": 12, "num_heads": 3}
-BATCH, QUERIES, KEYS, KDIM, VDIM = 2, 5, 7, 9, 10
+@dataclass(frozen=True)
+class Sizes:
+    embed_dim: int = 12
+    num_heads: int = 3
+    batch: int = 2
+    queries: int = 5
+    keys: int = 7
+    kdim: int = 9
+    vdim: int = 10
+
+
+SIZES = {"other sizes": Sizes(20, 5, 3, 4, 6, 7, 11), "one query": Sizes(batch=1, queries=1)}
 
 CHOICES = {
     "inputs": ("self-attention", "cross-attention", "kdim and vdim"),
@@ -79,21 +86,34 @@ def changed(choice: dict) -> dict:
     return {name: value for name, value in choice.items() if value != PLAIN[name]}
 
 
+def _sizes(choice: dict) -> Sizes:
+    return next((sizes for name, sizes in SIZES.items() if name in choice["mode"]), Sizes())
+
+
+def _dtype(choice: dict) -> torch.dtype:
+    *_, last = choice["mode"].split(", ")
+    return getattr(torch, last) if "float" in last else torch.float32
+
+
 def _tensors(choice: dict) -> tuple[list[Tensor], dict]:
     """query, key, value and the masks for a choice of arguments; the same at each call."""
     generator = torch.Generator().manual_seed(1)
-    keys = QUERIES if choice["inputs"] == "self-attention" else KEYS
-    sizes = (KDIM, VDIM) if choice["inputs"] == "kdim and vdim" else (SIZES["embed_dim"],) * 2
-    query = numbers(generator, QUERIES, BATCH, SIZES["embed_dim"])
-    key, value = numbers(generator, keys, BATCH, sizes[0]), numbers(generator, keys, BATCH, sizes[1])
-    rows = BATCH * SIZES["num_heads"] if choice["axes"] != "no batch" else SIZES["num_heads"]
+    sizes, dtype = _sizes(choice), _dtype(choice)
+    keys = sizes.queries if choice["inputs"] == "self-attention" else sizes.keys
+    kdim, vdim = (sizes.kdim, sizes.vdim) if choice["inputs"] == "kdim and vdim" else (sizes.embed_dim,) * 2
+    query = numbers(generator, sizes.queries, sizes.batch, sizes.embed_dim).to(dtype)
+    key, value = (numbers(generator, keys, sizes.batch, size).to(dtype) for size in (kdim, vdim))
+    rows = sizes.num_heads * (1 if choice["axes"] == "no batch" else sizes.batch)
 
     attn = padding = None
     if kind := choice["attn_mask"]:
-        shape = (QUERIES, keys) if kind.endswith(" (L, S)") else (rows, QUERIES, keys)
-        attn = some_blocked(generator, *shape) if kind.startswith("bool") else some_bias(generator, *shape)
+        shape = (sizes.queries, keys) if kind.endswith(" (L, S)") else (rows, sizes.queries, keys)
+        attn = some_blocked(generator, *shape) if kind.startswith("bool") else some_bias(generator, *shape).to(dtype)
     if kind := choice["key_padding_mask"]:
-        padding = some_padding(BATCH, keys) if kind == "bool" else some_bias(generator, BATCH, keys)
+        bias = some_bias(generator, sizes.batch, keys).to(dtype)
+        padding = some_padding(sizes.batch, keys) if kind == "bool" else bias
+    if "is_causal" in choice["mode"]:
+        attn = torch.ones(sizes.queries, keys, dtype=torch.bool).triu(1)
 
     if choice["axes"] == "no batch":
         query, key, value = query[:, 0], key[:, 0], value[:, 0]
@@ -104,32 +124,70 @@ def _tensors(choice: dict) -> tuple[list[Tensor], dict]:
     return inputs, {"attn_mask": attn, "key_padding_mask": padding}
 
 
+def _settings(choice: dict) -> dict:
+    """The arguments of __init__, in torch's order."""
+    sizes, others = _sizes(choice), choice["inputs"] == "kdim and vdim"
+    return {
+        "embed_dim": sizes.embed_dim,
+        "num_heads": sizes.num_heads,
+        "dropout": 1.0 if "dropout" in choice["mode"] else 0.0,
+        "bias": choice["bias"],
+        "add_bias_kv": choice["add_bias_kv"],
+        "add_zero_attn": choice["add_zero_attn"],
+        "kdim": sizes.kdim if others else None,
+        "vdim": sizes.vdim if others else None,
+        "batch_first": choice["axes"] == "batch_first" or "batch_first" in choice["mode"],
+    }
+
+
+BY_DEFAULT = {
+    **{"dropout": 0.0, "bias": True, "add_bias_kv": False, "add_zero_attn": False, "kdim": None, "vdim": None},
+    **{"batch_first": False, "key_padding_mask": None, "need_weights": True, "attn_mask": None},
+    **{"average_attn_weights": True, "is_causal": False},
+}
+
+
+def _given(arguments: dict) -> dict:
+    """The arguments that are not as by default."""
+    return {
+        name: value
+        for name, value in arguments.items()
+        if isinstance(value, Tensor) or name not in BY_DEFAULT or value != BY_DEFAULT[name]
+    }
+
+
+@functools.cache
+def _weights(*settings) -> dict[str, Tensor]:
+    """A state dict of torch's module with these settings."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.random.fork_rng(devices=[]):
+        theirs = nn.MultiheadAttention(*settings).state_dict()
+    return {name: 0.4 * numbers(generator, *x.shape) for name, x in theirs.items()}
+
+
 def _build(candidate, choice: dict) -> nn.Module:
     """The module of the learner's class, with the weights that torch's own is given."""
     if not isinstance(candidate, type):
         raise TypeError("expected the class MyMultiheadAttention itself, not one object made of it")
     if getattr(candidate, "forward", nn.Module.forward) is nn.Module.forward:
         raise AttributeError("the class has no method forward: look at its name, and at its indentation")
-    options = {name: choice[name] for name in ("bias", "add_bias_kv", "add_zero_attn") if name in changed(choice)}
-    if choice["inputs"] == "kdim and vdim":
-        options |= {"kdim": KDIM, "vdim": VDIM}
-    if choice["axes"] == "batch_first":
-        options["batch_first"] = True
-    if "dropout" in choice["mode"]:
-        options["dropout"] = 1.0
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        theirs = nn.MultiheadAttention(**SIZES, **options)
-        weights = {name: x + 0.3 * torch.randn(x.shape) for name, x in theirs.state_dict().items()}
-        mine = candidate(**SIZES, **options)
+    settings = _settings(choice)
+    weights = _weights(*settings.values())
+    with torch.random.fork_rng(devices=[]):
+        mine = candidate(*settings.values()) if "by position" in choice["mode"] else candidate(**_given(settings))
     wanted = {name: tuple(x.shape) for name, x in weights.items()}
     found = {name: tuple(x.shape) for name, x in mine.state_dict().items()}
     if wanted != found:
         lost = [f"{name} {shape}" for name, shape in wanted.items() if found.get(name) != shape]
         more = [f"{name} {shape}" for name, shape in found.items() if wanted.get(name) != shape]
         raise AttributeError(f"state dict: torch's has {_listed(lost)}; yours has in its place {_listed(more)}")
-    mine.load_state_dict(weights)
-    return mine.train("training" in choice["mode"])
+    learned = {name for name, parameter in mine.named_parameters() if parameter.requires_grad}
+    if fixed := [name for name in wanted if name not in learned]:
+        raise AttributeError(f"no nn.Parameter, so that training would never change it: {_listed(fixed)}")
+    dtype = _dtype(choice)
+    scale = 0.25 if dtype in TOLERANCES else 1.0  # in half precision small numbers, so that rounding does not count
+    mine.load_state_dict({name: scale * x for name, x in weights.items()})
+    return mine.to(dtype).train("training" in choice["mode"])
 
 
 def _listed(names: list[str]) -> str:
@@ -137,17 +195,59 @@ def _listed(names: list[str]) -> str:
 
 
 def call_beside(candidate, *values):
-    """Build the module and call it with the tensors of the choice; what is as by default is not passed."""
+    """Build the module and call it with the tensors of the choice; what is as by default is not passed.
+
+    Returns output, weights, and in the mode "gradients" those of inputs and parameters.
+    """
     choice = dict(zip(PLAIN, values))
-    inputs, arguments = _tensors(choice)
     module = _build(candidate, choice)
-    arguments = {name: mask for name, mask in arguments.items() if mask is not None}
-    arguments |= {name: False for name in ("need_weights", "average_attn_weights") if not choice[name]}
-    if "is_causal" in choice["mode"]:
-        arguments["attn_mask"] = torch.ones(QUERIES, inputs[1].size(0), dtype=torch.bool).triu(1)
-        arguments["is_causal"] = True
-    with torch.no_grad():
-        return module(*inputs, **arguments)
+    if "second call" in choice["mode"]:
+        _forward(module, choice | {"attn_mask": None, "mode": "evaluation"})
+    return _forward(module, choice)
+
+
+def _forward(module: nn.Module, choice: dict) -> object:
+    inputs, masks = _tensors(choice)
+    with_gradients = "gradients" in choice["mode"]
+    differentiable = [*inputs, masks["attn_mask"]] if with_gradients else []
+    for tensor in differentiable:
+        tensor.requires_grad_()
+    arguments = {
+        "key_padding_mask": masks["key_padding_mask"],
+        "need_weights": choice["need_weights"],
+        "attn_mask": masks["attn_mask"],
+        "average_attn_weights": choice["average_attn_weights"],
+        "is_causal": "is_causal" in choice["mode"],
+    }
+    belongings = dict(zip(("query", "key", "value"), inputs)) | _given(masks)
+    before = {name: x.detach().clone() for name, x in belongings.items()}
+    with torch.set_grad_enabled(with_gradients):
+        if "by position" in choice["mode"]:
+            results = module(*inputs, *arguments.values())
+        else:
+            results = module(*inputs, **_given(arguments))
+    for name, old in before.items():
+        if not untouched(old, belongings[name]):
+            raise ValueError(f"forward has changed {name}, which belongs to the caller: work on a copy")
+    if not isinstance(results, tuple | list) or not all(x is None or isinstance(x, Tensor) for x in results):
+        return results
+    for name, x in zip(("output", "weights"), results):
+        if x is not None and x.is_floating_point() and x.dtype != inputs[0].dtype:
+            raise TypeError(f"{name} is {x.dtype}, and the query is {inputs[0].dtype}")
+    if with_gradients:
+        differentiable += [parameter for _, parameter in sorted(module.named_parameters())]
+        return *results, *gradients_of(results, differentiable)
+    return tuple(results)
+
+
+class _Watch(TorchFunctionMode):
+    """Notes whether torch's own multi-head attention is called."""
+
+    seen = False
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen |= function in (F.multi_head_attention_forward, torch._native_multi_head_attention)
+        return function(*args, **(kwargs or {}))
 
 
 WORDS = {
@@ -230,28 +330,47 @@ class Choice(Case):
 
 @dataclass(frozen=True)
 class DropIn(Exercise):
-    """A class that is run beside torch's over many combinations of its arguments."""
+    """A class that is run beside torch's over many combinations of its arguments.
+
+    The cases try what else there is: gradients, other sizes, dropout, half precision.
+    """
 
     grid: Callable[[], list[dict]] = combinations
 
-    def check(self, candidate: object) -> Report:
+    def _judge(self, candidate: object) -> Report:
         """Say whether `candidate` does as torch does in all combinations; if not, in which, and why."""
-        report = super().check(candidate)
+        report = super()._judge(candidate)
         if report.verdict == "Not attempted" or not callable(candidate):
             return report
         choices = self.grid()
         cases = [Choice(choice) for choice in choices]
         got = [self.run(candidate, case) for case in cases]
-        want = [self.run(self.reference, case) for case in cases]
+        want = [self.run(nn.MultiheadAttention, case) for case in cases]
         wrong = [not mine.same_as(theirs) for mine, theirs in zip(got, want)]
-        if report.passed and not any(wrong):
-            story = f"The same as torch.nn.MultiheadAttention in all {len(choices)} combinations of its arguments"
-            return Report("Right", f"{story}, and with dropout.")
-        if not any(wrong):
-            return report
-        where = where_wrong(choices, wrong)
-        if report.passed:
+        if any(wrong):
+            where = where_wrong(choices, wrong)
+            if not report.passed:
+                return replace(report, message=f"{where}\n{report.message}")
             i = wrong.index(True)
             story = self._first_broken(cases[i], got[i], want[i])
             return Report("Not yet", f"{where}\n{story}", f"Seen with {cases[i].describe()}.")
-        return replace(report, message=f"{where}\n{report.message}")
+        everywhere = f"The same as torch.nn.MultiheadAttention in all {len(choices)} combinations of its arguments"
+        if not report.passed:
+            return replace(report, message=f"{everywhere}, but not in all else that was tried.\n{report.message}")
+        if self._borrows(candidate):
+            return Report("Not yet", f"{everywhere}, since torch does the work. {BORROWED}")
+        special = "; ".join(case.about for case in self.draw() if case.inputs["mode"] != PLAIN["mode"])
+        return Report("Right", f"{everywhere}. Tried as well: {special}.")
+
+    def _borrows(self, candidate: object) -> bool:
+        with _Watch() as watch:
+            for case in self.draw():
+                self.run(candidate, case)
+        return watch.seen
+
+
+BORROWED = (
+    "Your class hands its inputs on to torch's own multi-head attention. As a way to use it that is fine; here the "
+    "steps are to be yours, in forward. Whatever does one step may be called: F.linear, torch.bmm, softmax, and "
+    "F.scaled_dot_product_attention too. To take over __init__ alone from nn.MultiheadAttention is allowed."
+)

@@ -15,14 +15,14 @@ NOT_POSSIBLE = "not possible"
 
 
 def equal(mine: Any, right: Any) -> bool:
-    """Same shape, same kind of numbers, same values to within rounding; NaN equals NaN."""
+    """Same shape, same kind of numbers, same values to within the rounding of `right`; NaN equals NaN."""
     if not isinstance(mine, Tensor) or not isinstance(right, Tensor):
         return type(mine) is type(right)
-    if mine.shape != right.shape or kind(mine) != kind(right):
+    if mine.shape != right.shape or kind(mine) != kind(right) or coarser(mine, right):
         return False
     if not mine.is_floating_point():
         return torch.equal(mine.long(), right.long())
-    tolerance = max(TOLERANCES.get(mine.dtype, 1e-4), TOLERANCES.get(right.dtype, 1e-4))
+    tolerance = TOLERANCES.get(right.dtype, 1e-4)
     return torch.allclose(mine.double(), right.double(), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
 
 
@@ -39,6 +39,13 @@ def kind(tensor: Tensor) -> str:
     if tensor.is_complex():
         return "complex numbers"
     return "floats" if tensor.is_floating_point() else "integers"
+
+
+def coarser(mine: Tensor, right: Tensor) -> bool:
+    """Whether my numbers have fewer digits, as those of float16 have beside float32."""
+    if not mine.is_floating_point() or not right.is_floating_point():
+        return False
+    return torch.finfo(mine.dtype).eps > torch.finfo(right.dtype).eps
 
 
 def wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
@@ -59,6 +66,8 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
         return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
     if kind(mine) != kind(right):
         return f"Kind of number: {name} holds {kind(mine)} ({mine.dtype}); expected {kind(right)} ({right.dtype})."
+    if coarser(mine, right):
+        return f"Kind of number: {name} is in {mine.dtype}, and has lost digits; expected {right.dtype}."
     if mine.isnan().any() and not right.isnan().any():
         nans = mine.isnan()
         return f"NaN: {name} has it in {int(nans.sum())} of {nans.numel()} places, first at {first_place(nans)}."

@@ -19,10 +19,10 @@ def ask_memory(x: Tensor, memory: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor,
     return weights @ v, weights
 
 
-def _asked(x, memory, w_q, w_k, w_v, real, *, scale=True, dim=-1):
+def _asked(x, memory, w_q, w_k, w_v, real, *, scale=True, dim=-1, fill=-torch.inf):
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
     scores = q @ k.T / (math.sqrt(q.size(-1)) if scale else 1.0)
-    scores = scores if real is None else scores.masked_fill(~real, -torch.inf)
+    scores = scores if real is None else scores.masked_fill(~real, fill)
     weights = scores.softmax(dim=dim)
     return weights @ v, weights
 
@@ -52,10 +52,12 @@ asking = Exercise(
         Mistake(
             lambda x, memory, w_q, w_k, w_v, real: _asked(memory, x, w_q, w_k, w_v, None),
             "Turned around: the memory asks, and the decoder is asked. q comes from x, k and v from memory.",
+            also=(lambda x, memory, w_q, w_k, w_v, real: _asked(memory, x, w_q, w_k, w_v, real),),
         ),
         Mistake(
             lambda x, memory, w_q, w_k, w_v, real: _asked(x, x, w_q, w_k, w_v, None),
             "That is self-attention: keys and values come from x. In cross-attention they come from memory.",
+            also=(lambda x, memory, w_q, w_k, w_v, real: _asked(x, x, w_q, w_k, w_v, real),),
         ),
         Mistake(
             lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, None),
@@ -70,12 +72,40 @@ asking = Exercise(
             "The scores are not divided by √d.",
         ),
         Mistake(
+            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q / math.sqrt(w_q.size(1)), w_k, w_v, real),
+            "The scores are divided by d. It should be √d.",
+        ),
+        Mistake(
+            lambda x, memory, w_q, w_k, w_v, real: _asked(
+                x, memory, w_q * math.sqrt(w_q.size(1) / w_q.size(0)), w_k, w_v, real
+            ),
+            "The scores are divided by √D. d is the size of a query, after w_q; it need not be that of x.",
+        ),
+        Mistake(
+            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, real, dim=0),
+            "The softmax runs down the columns, over the queries; a column that is blocked gives NaN. Each row of the "
+            "weights is one query's: which axis are the keys on?",
+        ),
+        Mistake(
+            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, real, fill=0.0),
+            "The padding's scores became 0. But e⁰ = 1: it is still looked at. Which score makes e^s = 0?",
+        ),
+        Mistake(
             lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_k, w_q, w_v, real),
             "w_q and w_k changed places: x goes through w_q, memory through w_k.",
         ),
         Mistake(
             lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_k, real),
             "The values were made by w_k. They have a matrix of their own, w_v.",
+        ),
+        Mistake(
+            lambda x, memory, w_q, w_k, w_v, real: _raw_values(x, memory, w_q, w_k, w_v, real),
+            "The weights are right, but they average the memory itself. The values are memory @ w_v.",
+        ),
+        Mistake(
+            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory[real], w_q, w_k, w_v, None),
+            "The output is right: you left the padding out. But the weights lack its columns; they are (T, S), with 0 "
+            "for the padding.",
         ),
         Mistake(
             lambda x, memory, w_q, w_k, w_v, real: tuple(
@@ -89,6 +119,11 @@ asking = Exercise(
         "real is (S,): it broadcasts over the rows of the scores (T, S). Blocked scores become −∞.",
     ],
 )
+
+
+def _raw_values(x, memory, w_q, w_k, w_v, real):
+    _, weights = _asked(x, memory, w_q, w_k, w_v, real)
+    return weights @ memory, weights
 
 
 def _zeroed_after(x, memory, w_q, w_k, w_v, real):
@@ -139,13 +174,32 @@ def _parts_cases(generator) -> list[Case]:
 
 
 def _loop(x, memory, parts, norms, first, *, order=(0, 1, 2), memory_norm=False, self_again=False, no_residual=None):
-    calls = [parts[0], lambda y: parts[1](y, norms[1](memory) if memory_norm and first else memory), parts[2]]
+    calls = [parts[0], lambda y: parts[1](y, norms[1](memory) if memory_norm else memory), parts[2]]
     if self_again:
-        calls[1] = lambda y: parts[1](y, y)
+        calls[1] = lambda y: parts[1](y, y if self_again == "normalised" else x)
     for i, place in enumerate(order):
         norm, base = norms[i], 0 if place == no_residual else x
         x = base + calls[place](norm(x)) if first else norm(base + calls[place](x))
     return x
+
+
+def _pre(x, sublayer, norm):
+    return x + sublayer(norm(x))
+
+
+def _post(x, sublayer, norm):
+    return norm(x + sublayer(x))
+
+
+def _around(pre, post):
+    """The three sublayers, each surrounded by `pre` with norm_first, else by `post`: (x, sublayer, norm) -> x."""
+
+    def wrong(x, memory, parts, norms, norm_first):
+        for sublayer, norm in zip((parts[0], lambda y: parts[1](y, memory), parts[2]), norms):
+            x = (pre if norm_first else post)(x, sublayer, norm)
+        return x
+
+    return wrong
 
 
 three = Exercise(
@@ -159,16 +213,44 @@ three = Exercise(
             "Cross-attention came first. The decoder looks at itself first, then at the memory.",
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, memory_norm=True),
-            "With norm_first you normalised the memory, too. It comes from the encoder as it is; only x is normalised.",
+            lambda x, m, p, n, first: _loop(x, m, p, n, first, memory_norm=first),
+            "You normalised the memory, too. It comes from the encoder as it is; only x is normalised.",
+            also=(lambda x, m, p, n, first: _loop(x, m, p, n, first, memory_norm=True),),
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, self_again=True),
+            lambda x, m, p, n, first: _loop(x, m, p, n, first, self_again="normalised"),
             "Cross-attention was given the decoder's own x in place of the memory: nothing of the source arrives.",
+            also=(lambda x, m, p, n, first: _loop(x, m, p, n, first, self_again="as it is"),),
         ),
         Mistake(
             lambda x, m, p, n, first: _loop(x, m, p, n, first, no_residual=1),
             "The residual around cross-attention is missing: what the decoder knew of itself is gone.",
+        ),
+        Mistake(
+            _around(lambda x, f, n: f(n(x)), lambda x, f, n: n(f(x))),
+            "There is no residual: what goes in, x, is to be added to what each sublayer gives.",
+        ),
+        Mistake(
+            _around(lambda x, f, n: n(x) + f(n(x)), _post),
+            "With norm_first the residual carries norm(x). It carries x itself: only the sublayer gets norm(x).",
+        ),
+        Mistake(
+            _around(lambda x, f, n: x + n(f(x)), _post),
+            "The norm went over what a sublayer gives. With norm_first it goes over what the sublayer gets, without it "
+            "over the sum.",
+            also=(
+                _around(_pre, lambda x, f, n: x + n(f(x))),
+                _around(lambda x, f, n: x + n(f(x)), lambda x, f, n: x + n(f(x))),
+            ),
+        ),
+        Mistake(_around(_post, _pre), "norm_first is turned around: if it is True, the norm stands before a sublayer."),
+        Mistake(
+            lambda x, m, p, n, first: _loop(x, m, (p[0], None, p[2]), [n[0], n[2]], first, order=(0, 2)),
+            "The memory is not used: cross-attention, with its norm, is missing.",
+        ),
+        Mistake(
+            lambda x, m, p, n, first: n[2](_loop(x, m, p, n, first)) if first else _loop(x, m, p, n, first),
+            "With norm_first there is one norm too many, at the end. Each of the three stands before a sublayer.",
         ),
         Mistake(
             lambda x, m, p, n, first: _loop(x, m, p, n, True),
@@ -291,6 +373,11 @@ class _MemoryNormalised(DecoderLayerByHand):
         return super().look_at_memory(y, self.norm2(memory) if self.norm_first else memory, allowed)
 
 
+class _MemoryAlwaysNormalised(DecoderLayerByHand):
+    def look_at_memory(self, y, memory, allowed):
+        return super().look_at_memory(y, self.norm2(memory), allowed)
+
+
 class _OneAttention(DecoderLayerByHand):
     def look_at_memory(self, y, memory, allowed):
         return self.self_attn(y, memory, memory, allowed)[0]
@@ -309,6 +396,62 @@ class _AlwaysFirst(DecoderLayerByHand):
 class _AlwaysLast(DecoderLayerByHand):
     def __init__(self, d_model, num_heads, d_ff, norm_first):
         super().__init__(d_model, num_heads, d_ff, False)
+
+
+class _NoMasks(_NoCausal, _NoPadding):
+    pass
+
+
+class _MasksTurned(DecoderLayerByHand):
+    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+        turned = [None if allowed is None else ~allowed for allowed in (tgt_allowed, cross_allowed)]
+        return super().forward(x, memory, *turned)
+
+
+class _MaskForKey(DecoderLayerByHand):
+    def look_at_itself(self, y, allowed):
+        return self.self_attn(y, allowed)[0]
+
+
+class _MaskForValue(DecoderLayerByHand):
+    def look_at_memory(self, y, memory, allowed):
+        return self.cross_attn(y, memory, allowed)[0]
+
+
+class _WeightsToo(DecoderLayerByHand):
+    def look_at_itself(self, y, allowed):
+        return self.self_attn(y, allowed=allowed)
+
+
+class _NormsMixed(DecoderLayerByHand):
+    """Three sublayers in a loop, with a choice of norms and of what surrounds a sublayer."""
+
+    norms = ("norm1", "norm1", "norm1")
+    pre, post = staticmethod(_pre), staticmethod(_post)
+
+    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+        sublayers = (
+            lambda y: self.look_at_itself(y, tgt_allowed),
+            lambda y: self.look_at_memory(y, memory, cross_allowed),
+            self.feed_forward,
+        )
+        for sublayer, norm in zip(sublayers, self.norms):
+            x = (self.pre if self.norm_first else self.post)(x, sublayer, getattr(self, norm))
+        return x
+
+
+class _FirstNormTwice(_NormsMixed):
+    norms = ("norm1", "norm1", "norm3")
+
+
+class _OrderTurned(_NormsMixed):
+    norms = ("norm1", "norm2", "norm3")
+    pre, post = staticmethod(_post), staticmethod(_pre)
+
+
+class _ResidualNormalised(_NormsMixed):
+    norms = ("norm1", "norm2", "norm3")
+    pre = staticmethod(lambda x, sublayer, norm: norm(x) + sublayer(norm(x)))
 
 
 class _NoMemory(DecoderLayerByHand):
@@ -348,12 +491,47 @@ whole = Exercise(
             _SelfTwice, "cross_attn was given x for keys and values: that is self-attention once more. Give memory."
         ),
         Mistake(_MemoryAsks, "Turned around: the memory asks. The queries come from x, keys and values from memory."),
-        Mistake(_MemoryNormalised, "With norm_first you normalised the memory, too. Only x goes through norm2."),
+        Mistake(
+            _MemoryNormalised,
+            "You normalised the memory, too. Only x goes through norm2.",
+            also=(_MemoryAlwaysNormalised,),
+        ),
         Mistake(_OneAttention, "self_attn was used for the memory. Cross-attention has its own weights, cross_attn."),
         Mistake(_NoRelu, "The feed-forward network has no max(0, …) between its two layers."),
         Mistake(_AlwaysFirst, "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x))."),
         Mistake(_AlwaysLast, "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it."),
         Mistake(_NoMemory, "The memory is not used: cross-attention, with norm2, is missing."),
+        Mistake(
+            _NoMasks,
+            "No mask reaches its attention: a position sees what comes after it, and the source's padding.",
+            seen_in="both masks, as many source as target tokens",
+        ),
+        Mistake(
+            _MasksTurned,
+            "The masks are turned around on their way: in MultiHeadAttention True means may look, as it does here.",
+            seen_in="both masks, as many source as target tokens",
+        ),
+        Mistake(
+            _MaskForKey,
+            "The mask was taken for the key, which is the second argument of self_attn. Give it by its name: allowed=…",
+            seen_in="both masks, as many source as target tokens",
+        ),
+        Mistake(
+            _MaskForValue,
+            "The mask was taken for the value, the third argument of cross_attn. Give it by its name: allowed=…",
+            seen_in="both masks, as many source as target tokens",
+        ),
+        Mistake(_WeightsToo, "An attention returns two things, output and weights. The output is wanted: …[0]."),
+        Mistake(
+            _NormsMixed,
+            "norm1 is used more than once. Each of the three sublayers has a norm of its own.",
+            also=(_FirstNormTwice,),
+        ),
+        Mistake(_OrderTurned, "norm_first is turned around: if it is True, the norm stands before a sublayer."),
+        Mistake(
+            _ResidualNormalised,
+            "With norm_first the residual carries norm(x). It carries x itself: only the sublayer gets norm(x).",
+        ),
     ],
     hints=[
         "Each sublayer as in my_surround: self_attn with norm1, cross_attn with norm2, feed-forward with norm3.",
@@ -410,6 +588,19 @@ bug_hunt = Exercise(
         Mistake(
             lambda x, m, cross, norm: x + cross(x, norm(m)),
             "The wrong one of the two is normalised: x is, the memory is not.",
+        ),
+        Mistake(
+            lambda x, m, cross, norm: norm(x + cross(norm(x), m)),
+            "What goes in is right now, but the sum is normalised as well. With the norm first, it is not.",
+        ),
+        Mistake(
+            lambda x, m, cross, norm: cross(norm(x), m),
+            "What goes in is right now, but the residual is gone: x itself is to be added.",
+        ),
+        Mistake(
+            lambda x, m, cross, norm: x + cross(norm(x), norm(x)),
+            "Now the memory is not asked at all: x looks at itself.",
+            also=(lambda x, m, cross, norm: x + cross(norm(x), x),),
         ),
     ],
     hints=[

@@ -1,9 +1,11 @@
-"""The exercises of lesson 12: one step of a beam, a distribution to draw from, a cache, and a draft that is judged."""
+"""The exercises of lesson 12: a step of a beam, a distribution to draw from, a cache, a draft judged, and two hunts."""
+
+from numbers import Real
 
 import torch
 from torch import Tensor
 
-from lessons.exercises.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one
+from lessons.exercises.engine import Case, Exercise, Mistake, numbers
 from lessons.masks import causal
 from lessons.positions import rotate
 
@@ -50,6 +52,15 @@ def _one_for_each_parent_unsorted(log_probs, rows, finished, pad_id):
 def _as_probabilities(log_probs, rows, finished, pad_id):
     parents, words, best = beam_step(log_probs, rows, finished, pad_id)
     return parents, words, best.exp()
+
+
+def _increments(log_probs, rows, finished, pad_id):
+    parents, words, best = beam_step(log_probs, rows, finished, pad_id)
+    return parents, words, best - log_probs[parents]
+
+
+def _ascending(log_probs, rows, finished, pad_id):
+    return tuple(result.flip(0) for result in beam_step(log_probs, rows, finished, pad_id))
 
 
 def _worst(log_probs, rows, finished, pad_id):
@@ -120,6 +131,33 @@ going_on = Exercise(
             seen_in="one hypothesis is finished",
         ),
         Mistake(
+            lambda log_probs, rows, finished, pad: _best(
+                log_probs[:, None]
+                + rows.where(~(finished[:, None] & (torch.arange(rows.size(1)) == pad)), torch.tensor(0.0)),
+                len(rows),
+            ),
+            "Padding costs nothing now, but the finished hypothesis may go on with other words, too. In its row all "
+            "else is −∞.",
+            seen_in="one hypothesis is finished",
+        ),
+        Mistake(
+            lambda log_probs, rows, finished, pad: _beam(log_probs.masked_fill(finished, 0.0), rows, finished, pad),
+            "The finished hypothesis has lost its own log_prob, and counts as certain. Padding adds 0 to it; it does "
+            "not make it 0.",
+            seen_in="one hypothesis is finished",
+        ),
+        Mistake(
+            lambda log_probs, rows, finished, pad: _best(
+                log_probs[:, None] + _with_padding(rows, finished, pad).index_fill(1, torch.tensor([pad]), 0.0),
+                len(rows),
+            ),
+            "Padding costs nothing in any row, so that it is always likeliest. That is for the finished ones alone.",
+        ),
+        Mistake(
+            lambda log_probs, rows, finished, pad: _beam(log_probs, rows, ~finished, pad),
+            "It is the unfinished ones that you keep from growing. True in finished says: it has its end mark.",
+        ),
+        Mistake(
             lambda log_probs, rows, finished, pad: _beam(log_probs, rows, finished, pad, rest=0.0),
             "The finished hypothesis is in the beam several times: each word after it costs nothing. Padding alone "
             "may follow; all else is −∞.",
@@ -162,7 +200,16 @@ going_on = Exercise(
             lambda log_probs, rows, finished, pad: _beam(log_probs, rows.exp(), finished, pad),
             "A probability was added to a logarithm. next_log_probs holds logarithms already: add them as they are.",
         ),
+        Mistake(
+            _increments,
+            "parents and words are right; the third result holds what the last word adds. Asked for is the sum of that "
+            "and of what was there before.",
+        ),
         Mistake(_worst, "Those are the W least likely candidates."),
+        Mistake(
+            _ascending,
+            "Those are the W best candidates, but the best comes last. Best first: descending=True, or topk.",
+        ),
         Mistake(
             _by_width,
             "parents and words are wrongly cut apart: in the flattened (W, V) place = parent · V + word; divide by V.",
@@ -196,6 +243,8 @@ def _drawn(logits, t, k, p, *, shift=0, crossing=True, renormalise=True, fill=-I
     before = likely.cumsum(dim=-1) - likely
     if crossing == "one more":
         before = torch.cat([torch.zeros(1), before[:-1]])
+    if crossing == "not the first":
+        before[0] = likely[0]
     chosen &= before < p if crossing else (before + likely <= p) | (p >= 1)
     kept = ordered.masked_fill(~chosen, fill).softmax(dim=-1) if renormalise else full * chosen
     return torch.zeros_like(logits).scatter(0, words, kept)
@@ -204,6 +253,47 @@ def _drawn(logits, t, k, p, *, shift=0, crossing=True, renormalise=True, fill=-I
 def _temperature_last(logits, t, k, p):
     kept = _drawn(logits, 1.0, k, p).log()
     return (kept / t).softmax(dim=-1)
+
+
+def _strictly(logits, t, k, p):
+    """What reaches p is dropped, too: of p = 1 the last word."""
+    ordered, words = (logits / t).sort(descending=True, stable=True)
+    ordered = ordered.masked_fill(torch.arange(len(ordered)) >= k, -torch.inf)
+    ordered = ordered.masked_fill(ordered.softmax(dim=-1).cumsum(dim=-1) >= p, -torch.inf)
+    return torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))
+
+
+def _not_brought_back(logits, t, k, p):
+    """The sum is 1 after top-k, and no longer after top-p."""
+    chosen = distribution_by_hand(logits, t, k, p) > 0
+    return distribution_by_hand(logits, t, k, 1.0) * chosen
+
+
+def _zeros_all_along(logits, t, k, p):
+    ordered, words = (logits / t).sort(descending=True, stable=True)
+    ordered[k:] = 0.0
+    likely = ordered.softmax(dim=-1)
+    ordered[likely.cumsum(dim=-1) - likely >= p] = 0.0
+    return torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))
+
+
+def _softmax_twice(logits, t, k, p):
+    return distribution_by_hand((logits / t).softmax(dim=-1), 1.0, k, p)
+
+
+def _zeros_in_softmax_twice(logits, t, k, p):
+    found = distribution_by_hand(logits, t, k, p)
+    return found.softmax(dim=-1)
+
+
+def _sorted_twice(logits, t, k, p):
+    words = logits.argsort(descending=True, stable=True)
+    return distribution_by_hand(logits, t, k, p)[words][words]
+
+
+def _sums_to_one(case: Case, results: tuple) -> str | None:
+    total = results[0].double().sum().item()
+    return None if abs(total - 1) < 1e-3 else f"Sum: your probabilities sum to {total:.4g}; they must sum to 1."
 
 
 def _unsorted(logits, t, k, p):
@@ -250,7 +340,7 @@ choosing = Exercise(
     cases=_distribution_cases,
     call=_distribution_called,
     outputs=("probabilities",),
-    laws=[rows_sum_to_one()],
+    laws=[_sums_to_one],
     mistakes=[
         Mistake(
             lambda logits, t, k, p: distribution_by_hand(logits * t, 1.0, k, p),
@@ -278,6 +368,7 @@ choosing = Exercise(
             lambda logits, t, k, p: _drawn(logits, t, k, p, crossing=False),
             "The word whose probability crosses p is dropped. It stays: the sum of those kept is p or more. If the "
             "first word crosses it, you have nothing left.",
+            also=[_strictly],
             seen_in="top-p alone",
         ),
         Mistake(
@@ -285,6 +376,12 @@ choosing = Exercise(
             "The word whose probability crosses p is dropped, unless it is the first. It stays: the sum of those kept "
             "is p or more.",
             seen_in="top-p alone",
+        ),
+        Mistake(
+            lambda logits, t, k, p: _drawn(logits, t, k, p, crossing="not the first"),
+            "Right as long as the first word is below p. Where it alone crosses p, it is dropped, too, and nothing is "
+            "left. The likeliest word always stays.",
+            seen_in="the likeliest word alone crosses p",
         ),
         Mistake(
             lambda logits, t, k, p: _drawn(logits, t, k, p, crossing="one more"),
@@ -295,17 +392,31 @@ choosing = Exercise(
         Mistake(
             lambda logits, t, k, p: _drawn(logits, t, k, p, renormalise=False),
             "The words that stay are right, but their probabilities are not brought back to a sum of 1.",
-            seen_in="top-k alone",
+            also=[_not_brought_back],
+            seen_in="top-p alone",
         ),
         Mistake(
             lambda logits, t, k, p: _drawn(logits, t, k, p, fill=0.0),
             "The logits of the dropped words became 0. Then they have e⁰ = 1 in the softmax, and can be drawn. −∞ "
             "makes their probability 0.",
+            also=[_zeros_all_along],
             seen_in="top-k alone",
+        ),
+        Mistake(
+            _softmax_twice,
+            "Two softmaxes: the second one is taken of probabilities, and makes them all more alike. It wants logits; "
+            "probabilities are divided by their sum.",
+            also=[_zeros_in_softmax_twice],
+            seen_in="the temperature alone",
         ),
         Mistake(
             lambda logits, t, k, p: _drawn(logits, t, k, p, shift=1),
             "Top-k keeps k + 1 words.",
+            seen_in="top-k alone",
+        ),
+        Mistake(
+            lambda logits, t, k, p: _drawn(logits, t, k, p, shift=-1),
+            "Top-k keeps k − 1 words. Counted from 0, the first to go is the one at place k.",
             seen_in="top-k alone",
         ),
         Mistake(
@@ -342,8 +453,14 @@ choosing = Exercise(
         ),
         Mistake(
             _unsorted,
-            "The probabilities are still in the order of the sorted list. Bring each back to its word's place: scatter "
-            "them, or index with the words that sort returned.",
+            "The probabilities are still in the order of the sorted list, likeliest first. Where does each belong? "
+            "result[words] = … or scatter puts it there.",
+            seen_in="the temperature alone",
+        ),
+        Mistake(
+            _sorted_twice,
+            "The probabilities stand in the wrong places: indexing the sorted ones with words shuffles them once more. "
+            "The way back is on the left side, result[words] = …, or by scatter, or by words.argsort().",
             seen_in="the temperature alone",
         ),
     ],
@@ -376,11 +493,12 @@ def cached_step(x: Tensor, keys: Tensor, values: Tensor, w_q: Tensor, w_k: Tenso
 
 def _step(
     x, keys, values, w_q, w_k, w_v, turn, *, at=None, q_at=None, k_at=None, turn_v=False, mask="right", size=None,
-    front=False, all_again=False, other_v=None,
+    front=False, all_again=False, other_k=None, other_v=None, dim=-1,
 ):  # fmt: skip
     """cached_step with something changed."""
     length = len(keys)
     at = length if at is None else at
+    w_k = w_k if other_k is None else other_k
     q, k = turn(x @ w_q, at if q_at is None else q_at), turn(x @ w_k, at if k_at is None else k_at)
     v = x @ (w_v if other_v is None else other_v)
     v = turn(v, length) if turn_v else v
@@ -391,11 +509,13 @@ def _step(
     allowed = {
         "right": causal(len(x), offset=length),
         "top left": causal(len(keys))[: len(x)],
+        "top left of several": causal(len(keys))[: len(x)] | (len(x) == 1),
+        "one too many": torch.ones(len(x), len(keys), dtype=torch.bool).tril(length + 1),
         "none": torch.ones(len(x), len(keys), dtype=torch.bool),
         "not itself": torch.ones(len(x), len(keys), dtype=torch.bool).tril(length - 1),
     }[mask]
     scores = q @ seen.T / (q.size(-1) if size is None else size) ** 0.5
-    return scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1) @ values, keys, values
+    return scores.masked_fill(~allowed, -torch.inf).softmax(dim=dim) @ values, keys, values
 
 
 def _turned_again(x, keys, values, w_q, w_k, w_v, turn):
@@ -426,6 +546,32 @@ def _old_alone(x, keys, values, w_q, w_k, w_v, turn):
 def _new_alone(x, keys, values, w_q, w_k, w_v, turn):
     output, longer_k, longer_v = cached_step(x, keys, values, w_q, w_k, w_v, turn)
     return output, longer_k[len(keys) :], longer_v[len(keys) :]
+
+
+def _standing_still(x, keys, values, w_q, w_k, w_v, turn):
+    """Word by word, and each at the position L."""
+    length, outputs = len(keys), []
+    for row in x.split(1):
+        output, keys, values = _step(row, keys, values, w_q, w_k, w_v, turn, at=length)
+        outputs.append(output)
+    return torch.cat(outputs), keys, values
+
+
+def _kept_unturned(x, keys, values, w_q, w_k, w_v, turn):
+    output, _, longer_v = cached_step(x, keys, values, w_q, w_k, w_v, turn)
+    return output, torch.cat([keys, x @ w_k]), longer_v
+
+
+def _masked_afterwards(x, keys, values, w_q, w_k, w_v, turn):
+    _, keys, values = cached_step(x, keys, values, w_q, w_k, w_v, turn)
+    length = len(keys) - len(x)
+    weights = (turn(x @ w_q, length) @ keys.T / w_q.size(1) ** 0.5).softmax(dim=-1)
+    return weights * causal(len(x), offset=length) @ values, keys, values
+
+
+def _exchanged(x, keys, values, w_q, w_k, w_v, turn):
+    output, keys, values = cached_step(x, keys, values, w_q, w_k, w_v, turn)
+    return output, values, keys
 
 
 def _cached_called(candidate, x, keys, values, w_q, w_k, w_v):
@@ -497,6 +643,28 @@ remembering = Exercise(
             "One position too far: L words were read, at 0 … L − 1, so the first new one stands at L.",
         ),
         Mistake(
+            lambda *inputs: _step(*inputs, at=len(inputs[1]) - 1),
+            "One position too early: the last word that was read stands at L − 1, so the first new one stands at L.",
+        ),
+        Mistake(
+            lambda *inputs: _step(*inputs, q_at=len(inputs[1]) + len(inputs[0])),
+            "The keys are turned by their position, the queries as if they came after the new words. Both start at L.",
+        ),
+        Mistake(
+            lambda *inputs: _step(*inputs, at=len(inputs[0])),
+            "q and k are turned by the number of new words. What counts is how many stand before them: L = len(keys).",
+        ),
+        Mistake(
+            _standing_still,
+            "With one new word all is right. Of several, each is turned as at position L: they stand at L, L + 1, …",
+            seen_in="two new words at once, three that were read",
+        ),
+        Mistake(
+            _kept_unturned,
+            "The output is right, but the new keys are returned as they were before turn. At the next step nobody "
+            "turns them any more: the cache holds turned keys.",
+        ),
+        Mistake(
             lambda *inputs: _step(*inputs, all_again=True),
             "All keys were turned, the cached ones for a second time. They were turned when they were new.",
             also=[_turned_again],
@@ -508,7 +676,9 @@ remembering = Exercise(
         Mistake(
             lambda *inputs: _step(*inputs, mask="top left"),
             "The causal mask is aligned with the top left: new word 0 sees key 0 alone, as if nothing had been read. "
-            "Row i may see the keys 0 … L + i: causal(n, offset=L).",
+            "(torch's is_causal=True does the same.) Row i may see the keys 0 … L + i: causal(n, offset=L).",
+            also=[lambda *inputs: _step(*inputs, mask="top left of several")],
+            seen_in="two new words at once, three that were read",
         ),
         Mistake(
             lambda *inputs: _step(*inputs, mask="none"),
@@ -520,7 +690,26 @@ remembering = Exercise(
             lambda *inputs: _step(*inputs, mask="not itself"),
             "The diagonal is one place too low: a new word may look at itself.",
         ),
+        Mistake(
+            lambda *inputs: _step(*inputs, mask="one too many"),
+            "The diagonal is one place too high: a new word sees the one after it.",
+            seen_in="two new words at once, three that were read",
+        ),
+        Mistake(
+            _masked_afterwards,
+            "The mask comes after the softmax: the weights of a row no longer sum to 1. Before it, −∞ goes into the "
+            "scores.",
+            seen_in="two new words at once, three that were read",
+        ),
+        Mistake(
+            lambda *inputs: _step(*inputs, dim=0),
+            "The softmax runs over the new words. It runs over the keys, the last axis: each row sums to 1.",
+        ),
         Mistake(lambda *inputs: _step(*inputs, size=1), "The scores are not divided by √d."),
+        Mistake(
+            lambda *inputs: _step(*inputs, size=inputs[3].size(1) ** 2),
+            "The scores are divided by d. It is √d.",
+        ),
         Mistake(
             lambda *inputs: _step(*inputs, size=inputs[0].size(1)),
             "The scores are divided by √D, the size of x. It is √d, the size of q and k.",
@@ -529,6 +718,11 @@ remembering = Exercise(
             lambda *inputs: _step(*inputs, other_v=inputs[4]),
             "The values were made by w_k. They have a matrix of their own, w_v.",
         ),
+        Mistake(
+            lambda *inputs: _step(*inputs, other_k=inputs[3]),
+            "The keys were made by w_q. They have a matrix of their own, w_k.",
+        ),
+        Mistake(_exchanged, "keys and values changed places in what is returned: output, keys, values."),
     ],
     hints=[
         "L = len(keys). q, k and v of the new words alone; q and k go through turn(…, L).",
@@ -554,10 +748,20 @@ def _judged(true, guessed, word, *, stays=None, more=None, divide=True):
     return right if stays is None else stays, more / more.sum() if divide else more
 
 
+def _only_where_refused(true, guessed, word):
+    stays, rest = accept(true, guessed, word)
+    return stays, rest if stays < 1 else torch.zeros_like(rest)
+
+
+def _by_its_own_refusal(true, guessed, word):
+    stays, _ = accept(true, guessed, word)
+    return stays, (true - guessed).clamp(min=0.0) / (1 - stays)
+
+
 def _accept_called(candidate, true, guessed, word):
     """A plain number is as good as a tensor that holds one."""
     result = candidate(true, guessed, word)
-    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int | float):
+    if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[0], Real):
         return torch.tensor(float(result[0])), result[1]
     return result
 
@@ -571,7 +775,7 @@ def _accept_cases(generator) -> list[Case]:
     return [
         Case(by_hand | {"word": 1}),
         Case(by_hand | {"word": 0}, about="the large model likes the word more than the draft does"),
-        case(4, 2),
+        case(4, 1),
         case(7, 0),
         case(5, 3),
     ]
@@ -603,6 +807,29 @@ judging = Exercise(
             lambda true, guessed, word: _judged(true, guessed, word, stays=(true.argmax() == word).float()),
             "The word stays only where it is the large model's likeliest: that is greedy. Drawn words would lose their "
             "distribution.",
+        ),
+        Mistake(
+            lambda true, guessed, word: _judged(true, guessed, word, stays=(true[word] / guessed[word]).clamp(min=1.0)),
+            "stays is never less than 1. It is the smaller of the two, min(1, …), not the greater.",
+        ),
+        Mistake(
+            lambda true, guessed, word: _judged(true, guessed, word, stays=torch.minimum(true, guessed)[word]),
+            "That is how often the word is drawn *and* stays. The draft has drawn it already: divide by guessed[word].",
+        ),
+        Mistake(
+            lambda true, guessed, word: _judged(true, guessed, word, stays=torch.minimum(true, guessed).sum()),
+            "That is how often a proposal stays, whatever it is. Asked for is this word: true[word] and guessed[word].",
+        ),
+        Mistake(
+            lambda true, guessed, word: _judged(true, guessed, word, stays=(true >= guessed)[word].float()),
+            "A word that the draft likes too much is always refused here. It stays at times: with the probability true "
+            "over guessed.",
+        ),
+        Mistake(
+            lambda true, guessed, word: _judged(
+                true, guessed, word, stays=1 - (true[word] / guessed[word]).clamp(max=1.0)
+            ),
+            "That is the probability that the word is refused. Asked for is that it stays.",
         ),
         Mistake(
             lambda true, guessed, word: _judged(true, guessed, word, more=true - guessed, divide=False),
@@ -637,12 +864,209 @@ judging = Exercise(
         Mistake(
             lambda true, guessed, word: _judged(true, guessed, word, more=(true - guessed).clamp(min=0.0).exp()),
             "A softmax was taken of the rest: these are probabilities already. Divide them by their sum.",
+            also=[lambda true, guessed, word: _judged(true, guessed, word, more=(true - guessed).exp())],
+        ),
+        Mistake(
+            _only_where_refused,
+            "Where the word is sure to stay, your rest is empty. Nothing will be drawn from it then, but it is asked "
+            "for: the rest does not depend on the word.",
+            seen_in="the large model likes the word more than the draft does",
+        ),
+        Mistake(
+            _by_its_own_refusal,
+            "The rest was divided by how often *this* word is refused. Then its sum is not 1: divide by its own sum.",
         ),
     ],
     hints=[
         "The draft has drawn the word with probability guessed[word]. What must it be multiplied with, to give "
         "true[word] at most?",
         "What is then missing of each word is true − guessed, where that is positive. Divide it by its sum.",
+    ],
+)
+
+
+def search(next_log_probs, width: int, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> tuple[Tensor, Tensor]:
+    """next_log_probs: ids (W, t) -> (W, V). The W best sentences, ids (W, T), padded, and their log_probs (W,)."""
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        rows = next_log_probs(ids)  # (W, V)
+        stays = torch.full_like(rows, -torch.inf).index_fill(1, torch.tensor([pad_id]), 0.0)
+        finished = (ids == eos_id).any(dim=1)  # (W,)
+        totals = log_probs[:, None] + torch.where(finished[:, None], stays, rows)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        if (ids == eos_id).any(dim=1).all():
+            break
+    return ids, log_probs
+
+
+def _padded(ids, eos_id, pad_id):
+    """Padding in the place of all that stands behind the first end mark."""
+    behind = ((ids == eos_id).cumsum(dim=1) > 0)[:, :-1]
+    return torch.cat([ids[:, :1], ids[:, 1:].masked_fill(behind, pad_id)], dim=1)
+
+
+def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest=-INF, cost=0.0, pays=False):
+    """search with something changed: how one that is finished is known, what it pays, and when all is over."""
+    ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
+    for _ in range(n):
+        rows = step(ids)
+        stays = torch.full_like(rows, rest)
+        stays[:, pad] = rows[:, pad] if pays else cost
+        finished = {
+            "never": torch.zeros(len(ids), dtype=torch.bool),
+            "last": ids[:, -1] == eos,
+            "any": (ids == eos).any(dim=1),
+            "place": finished,
+            "place, and at the end": finished,
+        }[known]
+        parents, words, log_probs = _best(log_probs[:, None] + torch.where(finished[:, None], stays, rows), width)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        finished = finished | (words == eos)
+        if stop(finished if known == "place, and at the end" else (ids == eos).any(dim=1)):
+            break
+    return _padded(ids, eos, pad), log_probs
+
+
+def _padded_but_paid_for(step, width, bos, eos, pad, n):
+    """A finished one goes on with padding, but still pays for the word that the model would have written."""
+    ids, log_probs = torch.tensor([[bos]]), torch.zeros(1)
+    for _ in range(n):
+        parents, words, log_probs = _best(log_probs[:, None] + step(ids), width)
+        words = words.masked_fill((ids[parents] == eos).any(dim=1), pad)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        if (ids == eos).any(dim=1).all():
+            break
+    return ids, log_probs
+
+
+def _summed_afterwards(step, width, bos, eos, pad, n, *, sort=True):
+    ids, _ = _searched(step, width, bos, eos, pad, n, known="never")
+    words = [step(ids[:, :t]).gather(1, ids[:, t : t + 1]) for t in range(1, ids.size(1))]
+    sums = torch.cat(words, dim=1).masked_fill(ids[:, 1:] == pad, 0.0).sum(dim=1)
+    order = sums.argsort(descending=True, stable=True) if sort else torch.arange(len(sums))
+    return ids[order], sums[order]
+
+
+def _set_aside(step, width, bos, eos, pad, n):
+    """Those that have ended leave the beam, and make room for others."""
+    ids, log_probs, ended = torch.tensor([[bos]]), torch.zeros(1), []
+    for _ in range(n):
+        parents, words, log_probs = _best(log_probs[:, None] + step(ids), width)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        done = words == eos
+        ended += zip(log_probs[done].tolist(), ids[done].tolist())
+        ids, log_probs = ids[~done], log_probs[~done]
+        if len(ended) >= width or not len(ids):
+            break
+    found = sorted([*ended, *zip(log_probs.tolist(), ids.tolist())], reverse=True)[:width]
+    longest = max(len(words) for _, words in found)
+    rows = [words + [pad] * (longest - len(words)) for _, words in found]
+    return torch.tensor(rows), torch.tensor([total for total, _ in found])
+
+
+def _search_called(candidate, rows, width, bos_id, eos_id, pad_id, max_len):
+    """The model looks at the last word alone. Columns of nothing but padding are as good as none."""
+    result = candidate(lambda ids: rows[ids[:, -1]], width, bos_id, eos_id, pad_id, max_len)
+    if isinstance(result, tuple | list) and len(result) == 2 and getattr(result[0], "ndim", 0) == 2:
+        ids, log_probs = result
+        while ids.size(1) > 1 and (ids[:, -1] == pad_id).all():
+            ids = ids[:, :-1]
+        return ids, log_probs
+    return result
+
+
+def _search_cases(generator) -> list[Case]:
+    def case(rows, width, marks, max_len, about=""):
+        return Case({"rows": rows, "width": width, **marks, "max_len": max_len}, about=about)
+
+    def drawn(vocab_size, width, pad_id, bos_id, eos_id, max_len, about=""):
+        rows = 1.5 * numbers(generator, vocab_size, vocab_size)
+        rows[:, [pad_id, bos_id]] -= 9  # never written,
+        rows[[eos_id, pad_id], pad_id] += 9  # but for padding, which a model expects after the end, among others
+        rows[:, eos_id] += 1
+        marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        return case(rows.log_softmax(dim=-1), width, marks, max_len, about)
+
+    small = [
+        [0, 0, 0, 0.5, 0.5],
+        [0, 0, 0, 0.6, 0.4],
+        [0, 0, 0, 0.8, 0.2],
+        [0, 0, 0.5, 0.2, 0.3],
+        [0, 0, 0.1, 0.8, 0.1],
+    ]
+    return [
+        case(torch.tensor(small).log(), 2, {"bos_id": 1, "eos_id": 2, "pad_id": 0}, 5),
+        drawn(7, 3, 0, 1, 2, 8),
+        drawn(8, 4, 5, 3, 1, 9),
+        drawn(6, 3, 0, 1, 2, 2, "it is cut off at max_len"),
+    ]
+
+
+search_hunt = Exercise(
+    name="mended_search",
+    reference=search,
+    cases=_search_cases,
+    call=_search_called,
+    outputs=("ids", "log_probs"),
+    mistakes=[
+        Mistake(
+            lambda *inputs: _searched(*inputs, known="never"),
+            "The bug is still there. A symptom: add up the logarithms of a sentence's own words, its end mark among "
+            "them, and the sum is not what log_probs says.",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, known="last"),
+            "For one step a finished hypothesis stays as it is. Then its last word is padding, no longer the end mark, "
+            "and it grows again. It is finished for good: is there an end mark anywhere in it?",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, known="place"),
+            "You remember which places of the beam are finished, but the hypotheses change their places at each step. "
+            "Take finished[parents] along, as you take ids[parents].",
+            also=[lambda *inputs: _searched(*inputs, known="place, and at the end")],
+        ),
+        Mistake(
+            _padded_but_paid_for,
+            "Padding is written now, but other words are still compared and paid for: what is added to log_probs is "
+            "the model's. The row of a finished hypothesis must change before topk.",
+        ),
+        Mistake(
+            _summed_afterwards,
+            "The numbers are those of the sentences now, but the search has gone wrong before: the beam was chosen by "
+            "the wrong ones. Mend what happens within the loop.",
+            also=[lambda *inputs: _summed_afterwards(*inputs, sort=False)],
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, cost=-INF),
+            "A finished hypothesis is lost at the next step: all its continuations are −∞. Which one must stay, and at "
+            "what cost?",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, pays=True),
+            "A finished hypothesis pays for its padding what the model says. After the end all is certain: log 1 = 0.",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, rest=0.0),
+            "A finished hypothesis is in the beam several times: each word after its end costs nothing. Padding alone "
+            "may follow, all else is −∞.",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, stop=torch.any),
+            "The search is over as soon as one hypothesis has ended; the others might have become likelier.",
+        ),
+        Mistake(
+            _set_aside,
+            "Those that have ended leave the beam, and others come in for them. Some libraries do that, but it is "
+            "another search: here a finished hypothesis keeps its place, for as long as no better ones come.",
+        ),
+    ],
+    hints=[
+        "Follow one hypothesis by hand from the step in which it gets its end mark. What becomes of it in the next?",
+        "The padding is put in when all is over. What was added to log_probs before that, for the words it covers?",
+        "Within the loop: which hypotheses have an end mark? In their rows pad_id is 0 and all else −∞, as in "
+        "my_beam_step.",
     ],
 )
 
@@ -709,6 +1133,10 @@ bug_hunt = Exercise(
         Mistake(
             lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, 0, alpha),
             "Padding was taken to be 0. Compare with pad_id.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids != pad).sum() - 1) / 6) ** alpha,
+            "One length for all: the words of all hypotheses together. sum(dim=1) counts each row's own.",
         ),
     ],
     hints=[

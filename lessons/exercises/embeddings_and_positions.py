@@ -50,6 +50,15 @@ embedding = Exercise(
             "You took the root of the number of words, V. It is the number of features, D: the table's last axis.",
         ),
         Mistake(
+            lambda ids, table: table[ids] * math.sqrt(512),
+            "You multiplied by √512, whatever the table: D = 512 is left over from a cell above. Take D from the table "
+            "that you are given: table.size(-1).",
+        ),
+        Mistake(
+            lambda ids, table: table[ids] * math.sqrt(ids.size(-1)),
+            "You took the root of the number of tokens, T. It is the number of features, D: the table's last axis.",
+        ),
+        Mistake(
             lambda ids, table: torch.nn.functional.normalize(table[ids], dim=-1) * math.sqrt(table.size(-1)),
             "Every row was brought to the same length first. Take the rows as they are.",
         ),
@@ -61,16 +70,17 @@ embedding = Exercise(
 )
 
 
-def _sinusoids_by(d_model, num_positions, exponent, start=0, base=10000.0):
+def _sinusoids_by(d_model, num_positions, exponent, *, start=0, base=10000.0, divisor=1, second=torch.cos, cut=True):
     """Sines and cosines in turn; exponent gives the power of the base for the pairs 0, 1, 2, …"""
     pair = torch.arange((d_model + 1) // 2, dtype=torch.float64)
     angles = torch.arange(start, start + num_positions, dtype=torch.float64)[:, None] / base ** exponent(pair)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model].float()
+    table = torch.stack([(angles / divisor).sin(), second(angles / divisor)], dim=-1).flatten(-2)
+    return (table[:, :d_model] if cut else table).float()
 
 
-def _each_its_own(num_positions, d_model):
+def _each_its_own(num_positions, d_model, times=1):
     feature = torch.arange(d_model)
-    angles = torch.arange(num_positions)[:, None] / 10000 ** (feature / d_model)
+    angles = torch.arange(num_positions)[:, None] / 10000 ** (times * feature / d_model)
     return torch.where(feature % 2 == 0, angles.sin(), angles.cos())
 
 
@@ -85,6 +95,27 @@ def _even_only(num_positions, d_model):
     table[:, 0::2] = angles.sin()
     table[:, 1::2] = angles.cos()
     return table
+
+
+def _pair_by_pair(num_positions, d_model):
+    table = torch.zeros(num_positions, d_model)
+    for t in range(num_positions):
+        for i in range(0, d_model, 2):
+            table[t, i] = math.sin(t / 10000 ** (i / d_model))
+            table[t, i + 1] = math.cos(t / 10000 ** (i / d_model))
+    return table
+
+
+def _whole_pairs_only(num_positions, d_model):
+    table = sinusoids(num_positions, d_model)
+    if d_model % 2:
+        table[:, -1] = 0
+    return table
+
+
+def _multiplied(num_positions, d_model):
+    angles = torch.arange(num_positions)[:, None] * 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
 
 
 def _swapped(num_positions, d_model):
@@ -117,6 +148,7 @@ waves = Exercise(
         Mistake(
             _each_its_own,
             "Sine and cosine of a pair need the *same* angle. You gave each feature an exponent of its own.",
+            also=(lambda t, d: _each_its_own(t, d, times=2),),
         ),
         Mistake(
             _halves,
@@ -133,7 +165,39 @@ waves = Exercise(
         Mistake(
             _even_only,
             "With an odd D there is one sine more than there are cosines: the last angle has no cosine.",
+            also=(_pair_by_pair, lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, cut=False)),
             seen_in="an odd number of features",
+        ),
+        Mistake(
+            _whole_pairs_only,
+            "With an odd D the last feature was left at 0. It has an angle, too, and is its sine: there are "
+            "(D + 1) // 2 angles, half of D rounded up.",
+            seen_in="an odd number of features",
+        ),
+        Mistake(
+            lambda t, d: sinusoids(t, d + d % 2)[:, :d],
+            "With an odd D you made a table for D + 1 features and cut it: then D + 1 stands in the exponents, too. "
+            "They are 2i / D.",
+            seen_in="an odd number of features",
+        ),
+        Mistake(
+            lambda t, d: _sinusoids_by(d, t, lambda pair: pair / (d // 2)),
+            "With an odd D, d_model // 2 is half of D rounded down, and the exponents are too large. They are 2i / D.",
+            seen_in="an odd number of features",
+        ),
+        Mistake(
+            lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair, divisor=d),
+            "Already sin 1, feature 0 of position 1, is wrong: ** binds more tightly than /, so that you divided by D "
+            "once more at the end. Put the exponent in brackets: 10000 ** (2i / D).",
+        ),
+        Mistake(
+            _multiplied,
+            "Your waves grow *shorter* from left to right: you multiplied by 10000^(2i / D). Divide by it.",
+            also=(lambda t, d: _sinusoids_by(d, t, lambda pair: -2 * pair / d),),
+        ),
+        Mistake(
+            lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, second=torch.sin),
+            "Every feature is a sine. Those with an odd number are cosines.",
         ),
         Mistake(
             lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, base=1000.0),
@@ -162,6 +226,29 @@ def _rotate_cases(generator) -> list[Case]:
     ]
 
 
+def _overwritten(x, angles, *, reread):
+    """The first members are replaced before the second ones have been computed from them."""
+    turned = x.clone()
+    first, second = turned[..., 0::2], turned[..., 1::2]
+    if reread:
+        first, second = x[..., 0::2], x[..., 1::2]
+    turned[..., 0::2] = first * angles.cos() - second * angles.sin()
+    turned[..., 1::2] = (turned[..., 0::2] if reread else first) * angles.sin() + second * angles.cos()
+    return turned
+
+
+def _turned_in_place(x, angles):
+    first, second = x[..., 0::2], x[..., 1::2]
+    x[..., 0::2] = first * angles.cos() - second * angles.sin()
+    x[..., 1::2] = first * angles.sin() + second * angles.cos()
+    return x
+
+
+def _angles_repeated(x, angles):
+    beside = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    return x * angles.cos().repeat(1, 2) + beside * angles.sin().repeat(1, 2)
+
+
 def _turn(x, angles, *, pairs="neighbours", sign=1.0, swapped=False, joined="neighbours"):
     half = x.size(-1) // 2
     first, second = (x[..., 0::2], x[..., 1::2]) if pairs == "neighbours" else (x[..., :half], x[..., half:])
@@ -181,6 +268,23 @@ turning = Exercise(
             lambda x, a: _turn(x, a, pairs="halves", joined="halves"),
             "You paired feature i with feature i + d/2, as some published models do. Here neighbours are a pair: "
             "(0, 1), (2, 3), …",
+            also=(lambda x, a: _turn(x, a, pairs="halves"),),
+        ),
+        Mistake(
+            lambda x, a: _overwritten(x, a, reread=False),
+            "Every second member is wrong: when it was computed, the first had been overwritten by its turned value. "
+            "(A slice such as y[..., 0::2] is no copy.) Compute both from x, then write them down.",
+            also=(lambda x, a: _overwritten(x, a, reread=True),),
+        ),
+        Mistake(
+            _turned_in_place,
+            "You wrote into x itself: the caller's tensor changes, and the second members are computed from first ones "
+            "that are turned already. Write into a new tensor: torch.empty_like(x).",
+        ),
+        Mistake(
+            _angles_repeated,
+            "The angles are not beside their pairs: (a, b) of one pair need the same angle. repeat_interleave(2, -1) "
+            "gives angle 0, 0, 1, 1, …; repeat and cat give 0, 1, …, 0, 1, …",
         ),
         Mistake(
             lambda x, a: _turn(x, a, sign=-1.0),
@@ -203,6 +307,12 @@ turning = Exercise(
                 [x[..., 0::2] * a.cos() + x[..., 1::2] * a.sin(), x[..., 0::2] * a.sin() + x[..., 1::2] * a.cos()], -1
             ).flatten(-2),
             "There is no minus. A turn has one: a cos − b sin. Without it lengths change.",
+        ),
+        Mistake(
+            lambda x, a: torch.stack(
+                [x[..., 0::2] * a.cos() - x[..., 1::2] * a.sin(), x[..., 0::2] * a.sin() - x[..., 1::2] * a.cos()], -1
+            ).flatten(-2),
+            "There is a minus too many: at angle 0 the second member changes its sign. It becomes a sin + b cos.",
         ),
     ],
     hints=[
@@ -244,6 +354,7 @@ scores = Exercise(
             lambda q, k, a: rotate(q, a) @ rotate(k, -a).mT / math.sqrt(q.size(-1)),
             "Query and key are turned in opposite directions: the score depends on the *sum* of their positions. Turn "
             "both the same way.",
+            also=(lambda q, k, a: rotate(q, -a) @ rotate(k, a).mT / math.sqrt(q.size(-1)),),
         ),
         Mistake(lambda q, k, a: rotate(q, a) @ rotate(k, a).mT, "The scores are not divided by √d."),
         Mistake(
@@ -251,8 +362,21 @@ scores = Exercise(
             "You divided by the root of the number of pairs. It is the root of d, the number of features.",
         ),
         Mistake(
-            lambda q, k, a: rotate(q @ k.mT, a[:, :1].expand(-1, len(q) // 2)) if len(q) % 2 == 0 else q @ k.mT,
+            lambda q, k, a: rotate(q, a) @ rotate(k, a).mT / q.size(-1),
+            "You divided by d. It is the root of d.",
+        ),
+        Mistake(
+            lambda q, k, a: rotate(k, a) @ rotate(q, a).mT / math.sqrt(q.size(-1)),
+            "Rows and columns are exchanged: one row for each query, one column for each key.",
+        ),
+        Mistake(
+            lambda q, k, a: (rotate(q, a) @ rotate(k, a).mT / math.sqrt(q.size(-1))).softmax(dim=-1),
+            "These are the weights. Asked for are the scores, as they are before the softmax.",
+        ),
+        Mistake(
+            lambda q, k, a: rotate(q @ k.mT / math.sqrt(q.size(-1)), a),
             "You turned the scores. It is q and k that are turned, before they are multiplied.",
+            also=(lambda q, k, a: rotate(q @ k.mT, a),),
         ),
     ],
     hints=[
@@ -277,8 +401,13 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda x, table: x + table[: x.size(0)].unsqueeze(1),
-            "The bug is still there. A symptom: give it two tokens that are alike, and they stay alike: every token of "
-            "a sentence got the same row.",
+            "The bug is still there. A symptom: give it a sentence of one word said three times, and the three are "
+            "still alike when they come out.",
+        ),
+        Mistake(
+            lambda x, table: x + table[: x.size(1)].unsqueeze(1),
+            "There are as many rows as tokens now, but they lie on the axis of the batch: unsqueeze(1) makes (T, 1, D) "
+            "of them. On which axis of x, of shape (B, T, D), are the tokens?",
         ),
         Mistake(
             lambda x, table: x + table[1 : x.size(1) + 1],

@@ -67,6 +67,16 @@ norm = Exercise(
             lambda x, w, b, eps: _normalised(x, w, b, eps, dim=0),
             "You normalised over the batch, as batch normalisation does: a sentence would change with its neighbours. "
             "Take the last axis, the features.",
+            also=(lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(0, 1)),),
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(0, 1, 2)),
+            "You took one mean and one variance for all numbers at once. Each token has its own: the last axis alone.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() * w + b,
+            "An axis is missing: the means are (B, T), and beside x, (B, T, D), they are lined up with its last axis. "
+            "keepdim=True keeps the place of the features: (B, T, 1).",
         ),
         Mistake(
             lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(-2, -1)),
@@ -84,6 +94,37 @@ norm = Exercise(
             lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / x.var(-1, correction=0, keepdim=True).sqrt() * w + b,
             "eps is missing: where all features are equal, the variance is 0, and 0 / 0 is NaN.",
             seen_in="a token whose features are all equal",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * w + b,
+            "Two things at once: std divides by D − 1, not D, and eps is missing. Take √(variance + eps), with "
+            "x.var(…, correction=0).",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, 1e-5),
+            "You did not use the eps that you were given. (torch's own, if it is told nothing, takes 1e-5.)",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (
+                x - x.mean(-1, keepdim=True) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() * w + b
+            ),
+            "Brackets are missing: x − mean / … divides the mean alone. The whole difference is divided: "
+            "(x − mean) / ….",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (
+                (x - x.mean(-1, keepdim=True)) / (len(w) * x.var(-1, correction=0, keepdim=True) + eps).sqrt() * w + b
+            ),
+            "You added the squares up. The variance is their mean: their sum, divided by D.",
+        ),
+        Mistake(lambda x, w, b, eps: _normalised(x, w, torch.zeros_like(b), eps), "The bias is not added."),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, torch.ones_like(w), b, eps),
+            "The weight is not used: each normalised feature is multiplied by its weight, before the bias is added.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, b, w, eps),
+            "weight and bias are exchanged: weight is multiplied in, bias is added.",
         ),
         Mistake(
             lambda x, w, b, eps: _normalised(x, torch.ones_like(w), torch.zeros_like(b), eps),
@@ -163,6 +204,23 @@ feeding = Exercise(
         Mistake(
             lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1) @ w2 + b2,
             "That is GELU, which many of today's models take. The paper's is max(0, …).",
+            also=(lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2,),
+        ),
+        Mistake(lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0) @ w2, "Both biases are missing: x w1 + b1, … w2 + b2."),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x.clamp(min=0) @ w1 + b1) @ w2 + b2,
+            "max(0, …) came first, on x. It stands between the two layers.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: max(0, x @ w1 + b1) @ w2 + b2,
+            "max cannot compare 0 with a whole tensor. For each number by itself: torch.relu(…), or ….clamp(min=0).",
+            also=(
+                lambda x, w1, b1, w2, b2: max(x @ w1 + b1, 0) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.max(x @ w1 + b1, 0) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.max(0, x @ w1 + b1) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.maximum(x @ w1 + b1, 0) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.maximum(0, x @ w1 + b1) @ w2 + b2,
+            ),
         ),
     ],
     hints=[
@@ -240,6 +298,27 @@ residual = Exercise(
         Mistake(
             lambda x, f, norm, first: norm(x + f(norm(x))) if first else norm(x + f(x)),
             "With norm_first=True you normalised once more at the end. Then nothing passes through untouched.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else norm(x) + f(x),
+            "With norm_first=False you normalised x and then added. First the sum, then its norm: "
+            "norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else norm(x + f(norm(x))),
+            "With norm_first=False the norm came twice. The sublayer gets x as it is; only the sum is normalised.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: f(norm(x)) if first else norm(x + f(x)),
+            "With norm_first=True the residual is missing: x is added to what the sublayer gives.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else norm(f(x)),
+            "With norm_first=False the residual is missing: x is added to what the sublayer gives, before the norm.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: norm(x) + f(x) if first else norm(x + f(x)),
+            "With norm_first=True it is the sublayer that gets norm(x); what is added to it is x itself.",
         ),
     ],
     hints=[
@@ -336,6 +415,68 @@ class _AlwaysLast(EncoderLayerByHand):
         return self.norm2(x + self.feed_forward(x))
 
 
+class _OrdersExchanged(EncoderLayerByHand):
+    def forward(self, x, allowed=None):
+        return (_AlwaysLast if self.norm_first else _AlwaysFirst).forward(self, x, allowed)
+
+
+class _MaskAsKey(EncoderLayerByHand):
+    def attend(self, x, allowed):
+        return self.self_attn(x, allowed)[0]
+
+
+class _WeightsToo(EncoderLayerByHand):
+    def attend(self, x, allowed):
+        return self.self_attn(x, allowed=allowed)
+
+
+class _WeightsTooFirst(_WeightsToo):
+    def forward(self, x, allowed=None):
+        return self.attend(self.norm1(x) if self.norm_first else x, allowed) + x
+
+
+class _ReluLate(EncoderLayerByHand):
+    def feed_forward(self, x):
+        return torch.relu(self.linear2(self.linear1(x)))
+
+
+class _ReluTwice(EncoderLayerByHand):
+    def feed_forward(self, x):
+        return torch.relu(super().feed_forward(x))
+
+
+class _NoSecondNorm(EncoderLayerByHand):
+    def forward(self, x, allowed=None):
+        if self.norm_first:
+            x = x + self.attend(self.norm1(x), allowed)
+            return x + self.feed_forward(x)
+        x = self.norm1(x + self.attend(x, allowed))
+        return x + self.feed_forward(x)
+
+
+class _NeverNormalisedLast(EncoderLayerByHand):
+    def forward(self, x, allowed=None):
+        if self.norm_first:
+            return super().forward(x, allowed)
+        x = x + self.attend(x, allowed)
+        return x + self.feed_forward(x)
+
+
+class _OnlyOutputsNormalised(EncoderLayerByHand):
+    def forward(self, x, allowed=None):
+        if self.norm_first:
+            return super().forward(x, allowed)
+        x = x + self.norm1(self.attend(x, allowed))
+        return x + self.norm2(self.feed_forward(x))
+
+
+class _NoResidual(EncoderLayerByHand):
+    def forward(self, x, allowed=None):
+        if self.norm_first:
+            return self.feed_forward(self.norm2(self.attend(self.norm1(x), allowed)))
+        return self.norm2(self.feed_forward(self.norm1(self.attend(x, allowed))))
+
+
 class _OneNorm(EncoderLayerByHand):
     def forward(self, x, allowed=None):
         if self.norm_first:
@@ -390,6 +531,20 @@ class _NormalisedStream(EncoderLayerByHand):
         return x + self.feed_forward(x)
 
 
+def _in_one_order(mistake) -> tuple[type[nn.Module], ...]:
+    """The same mistake, made in one of the two orders only."""
+
+    def made_in(norm_first):
+        class InOneOrder(mistake):
+            def forward(self, x, allowed=None):
+                way = mistake if self.norm_first == norm_first else EncoderLayerByHand
+                return way.forward(self, x, allowed)
+
+        return InOneOrder
+
+    return made_in(True), made_in(False)
+
+
 whole = Exercise(
     name="MyEncoderLayer",
     reference=EncoderLayerByHand,
@@ -402,18 +557,66 @@ whole = Exercise(
         Mistake(_NoRelu, "The feed-forward network has no max(0, …) between its two layers."),
         Mistake(_AlwaysFirst, "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x))."),
         Mistake(_AlwaysLast, "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it."),
-        Mistake(_OneNorm, "norm1 is used twice. Each sublayer has its own norm, with its own weights."),
+        Mistake(_OrdersExchanged, "The two orders are exchanged: norm_first=True is x + sublayer(norm(x))."),
+        Mistake(
+            _OneNorm,
+            "norm1 is used twice. Each sublayer has its own norm, with its own weights.",
+            also=_in_one_order(_OneNorm),
+        ),
+        Mistake(
+            _NoSecondNorm,
+            "The norm of the second part is missing: norm2 belongs to the feed-forward network.",
+            also=_in_one_order(_NoSecondNorm),
+        ),
+        Mistake(
+            _NeverNormalisedLast,
+            "With norm_first=False nothing is normalised. Each sum is: norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            _OnlyOutputsNormalised,
+            "With norm_first=False you normalised only what the sublayers give. The sum is normalised: "
+            "norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            _MaskAsKey,
+            "The mask went in as the *key*: that is the second thing that self_attn takes. Name it: allowed=allowed.",
+            seen_in="a padding mask (B, 1, 1, S)",
+        ),
+        Mistake(
+            _WeightsToo,
+            "self_attn gives two things, output and weights, and both were added to x. Take the first.",
+            also=(_WeightsTooFirst,),
+        ),
+        Mistake(
+            _ReluLate,
+            "max(0, …) came after linear2. It stands between the two layers; what they give may be below 0.",
+            also=(_ReluTwice,),
+        ),
         Mistake(
             _OnlyQueriesNormalised,
             "With norm_first only the queries were normalised. In self-attention queries, keys and values come from "
             "the same tensor: norm1(x).",
         ),
-        Mistake(_NoSecondResidual, "The residual around the feed-forward network is missing."),
-        Mistake(_NoFirstResidual, "The residual around self-attention is missing."),
+        Mistake(
+            _NoSecondResidual,
+            "The residual around the feed-forward network is missing.",
+            also=_in_one_order(_NoSecondResidual),
+        ),
+        Mistake(
+            _NoFirstResidual,
+            "The residual around self-attention is missing.",
+            also=_in_one_order(_NoFirstResidual),
+        ),
+        Mistake(
+            _NoResidual,
+            "There is no residual: around each of the two parts, x is added to what comes out.",
+            also=_in_one_order(_NoResidual),
+        ),
         Mistake(
             _FirstInputTwice,
             "The second residual carries the layer's first input. It carries what came out of the first part: what "
             "attention found would get lost.",
+            also=_in_one_order(_FirstInputTwice),
         ),
         Mistake(
             _NormalisedStream,
@@ -460,6 +663,28 @@ def _normalised_stream(x, sublayers, norms):
     return last(x)
 
 
+def _norm_behind(x, sublayers, norms):
+    for sublayer, norm in zip(sublayers, norms):
+        x = x + norm(sublayer(x))
+    return norms[-1](x)
+
+
+def _norm_unused(x, sublayers, norms):
+    for sublayer in sublayers:
+        x = x + sublayer(x)
+    return norms[-1](x)
+
+
+def _no_residual(x, sublayers, norms):
+    for sublayer, norm in zip(sublayers, norms):
+        x = sublayer(norm(x))
+    return norms[-1](x)
+
+
+def _only_the_first(x, sublayers, norms):
+    return norms[-1](x + sublayers[0](norms[0](x)))
+
+
 def _no_last_norm(x, sublayers, norms):
     for sublayer, norm in zip(sublayers, norms):
         x = x + sublayer(norm(x))
@@ -489,9 +714,13 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             _normalised_stream,
-            "The bug is still there. A symptom: with a sublayer that gives 0, x should pass through untouched up to "
-            "the last norm; here it is normalised at every step.",
+            "The bug is still there. A symptom: with sublayers that give nothing but 0, the result should be norms[-1] "
+            "of x. It is something else.",
         ),
+        Mistake(_norm_behind, "The norm stands behind the sublayer now. It comes before it: x + sublayer(norm(x))."),
+        Mistake(_norm_unused, "The sublayers get x as it is. Each has a norm before it: x + sublayer(norm(x))."),
+        Mistake(_no_residual, "x is not carried on: what a sublayer gives is added to x, and does not replace it."),
+        Mistake(_only_the_first, "Only the first sublayer is used. Does `return` stand inside the loop?"),
         Mistake(
             _post,
             "Now it is the other order, Post-LN: each sum is normalised. Asked for is x + sublayer(norm(x)).",

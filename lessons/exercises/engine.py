@@ -100,6 +100,7 @@ class Exercise:
     outputs: Sequence[str] = ("the result",)
     solution: Sequence[Any] = field(default=())
     call: Callable[..., Any] = lambda candidate, *inputs: candidate(*inputs)
+    _kept: dict[tuple[int, int], list[Outcome]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def check(self, candidate: Any) -> Report:
         """Say whether `candidate`, a function (or class, or answer) of the learner's, is right, and if not, why."""
@@ -172,7 +173,8 @@ class Exercise:
 
     def _tidy(self, result: Any, *, plain: bool) -> tuple[Any, ...]:
         if plain:
-            result = torch.as_tensor(result).double()
+            rows = isinstance(result, list | tuple) and len(result) and all(isinstance(row, Tensor) for row in result)
+            result = (torch.stack(result) if rows else torch.as_tensor(result)).double()
         results = tuple(result) if len(self.outputs) > 1 and isinstance(result, tuple | list) else (result,)
         for tensor in results:
             if isinstance(tensor, Tensor) and (tensor.layout != torch.strided or tensor.device.type == "meta"):
@@ -183,16 +185,23 @@ class Exercise:
         """The mistake that gives what was got: in all cases, or else the only one that does in the ordinary ones."""
         ordinary = [i for i, case in enumerate(cases) if not case.about]
         partly = []
-        for mistake in self.mistakes:
-            for way in (mistake.wrong, *mistake.also):
-                theirs = [self.run(way, case) for case in cases]
-                agrees = [mine.same_as(their) for mine, their in zip(got, theirs)]
+        for number, mistake in enumerate(self.mistakes):
+            for way in range(1 + len(mistake.also)):
+                agrees = [mine.same_as(theirs) for mine, theirs in zip(got, self._outcomes(number, way))]
                 if all(agrees):
                     return mistake
                 telling = set(ordinary) & set(wrong)
                 if telling and all(agrees[i] for i in ordinary) and mistake not in partly:
                     partly.append(mistake)
         return partly[0] if len(partly) == 1 else None
+
+    def _outcomes(self, number: int, way: int) -> list[Outcome]:
+        """What one way of writing a known mistake gives in each case; run once, and kept."""
+        if (number, way) not in self._kept:
+            mistake = self.mistakes[number]
+            wrong = (mistake.wrong, *mistake.also)[way]
+            self._kept[number, way] = [self.run(wrong, case) for case in self.draw()]
+        return self._kept[number, way]
 
     def _first_broken(self, case: Case, got: Outcome, want: Outcome) -> str:
         if not case.inputs:
@@ -210,7 +219,7 @@ class Exercise:
         if got.changed:
             return (
                 f"The results aside, your code changed its argument {got.changed[0]}. Work on a copy: x = x - 1 makes "
-                "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone()."
+                "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone(), for y = x is no copy."
             )
         for name, mine, right in zip(self.outputs, got.results, want.results):
             if not equal(mine, right):

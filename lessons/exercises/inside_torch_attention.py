@@ -18,18 +18,15 @@ from lessons.exercises.beside_torch import (
     some_bias,
     some_blocked,
     some_padding,
-    to_additive,
 )
 from lessons.exercises.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one
-
-
-def in_projection(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """query (L, B, E), key and value (S, B, E), weight (3E, E), bias (3E) or None -> q (L, B, E), k, v (S, B, E)."""
-    biases = (None, None, None) if bias is None else bias.chunk(3)
-    q, k, v = (F.linear(x, w, b) for x, w, b in zip((query, key, value), weight.chunk(3), biases))
-    return q, k, v
+from lessons.torch_attention import (
+    MultiheadAttentionByHand,
+    attention_weights,
+    in_projection,
+    merge_masks,
+    to_additive,
+)
 
 
 def _packed_of(query, key, value, weight, bias, *, order=(0, 1, 2), biases=None, inputs=None, interleaved=False):
@@ -120,29 +117,10 @@ projection = Exercise(
 )
 
 
-def merge_masks(
-    attn_mask: Tensor | None, key_padding_mask: Tensor | None, num_heads: int, dtype: torch.dtype = torch.float32
-) -> Tensor | None:
-    """attn_mask (L, S) or (B·H, L, S), key_padding_mask (B, S): bool, True = blocked, or float, added.
-
-    Returns one additive mask that broadcasts to (B·H, L, S), or None if there is nothing to hide.
-    """
-    merged = None
-    if attn_mask is not None:
-        attn_mask = to_additive(attn_mask, dtype)
-        merged = attn_mask if attn_mask.dim() == 3 else attn_mask[None]  # (1, L, S) or (B·H, L, S)
-    if key_padding_mask is not None:
-        batch, keys = key_padding_mask.shape
-        padding = to_additive(key_padding_mask, dtype).view(batch, 1, 1, keys)
-        padding = padding.expand(-1, num_heads, -1, -1).reshape(batch * num_heads, 1, keys)  # (B·H, 1, S)
-        merged = padding if merged is None else merged + padding  # (B·H, L, S)
-    return merged
-
-
 def _three_axes(candidate, attn_mask, key_padding_mask, num_heads):
     """(L, S) and (1, L, S) broadcast alike, and one row for all queries is as good as a row for each."""
     mask = candidate(attn_mask, key_padding_mask, num_heads)
-    if not isinstance(mask, Tensor) or mask.dim() not in (2, 3):
+    if not isinstance(mask, Tensor) or mask.dim() not in (2, 3) or (attn_mask is None and key_padding_mask is None):
         return mask
     batch = None if key_padding_mask is None else key_padding_mask.size(0) * num_heads
     wanted = (
@@ -175,8 +153,12 @@ def _merged(attn=_plain, padding=_plain, join=torch.add, heads=_each_for_all_hea
     return wrong
 
 
+def _inverted(mask: Tensor) -> Tensor:
+    return ~mask if mask.dtype == torch.bool else mask
+
+
 def _turned(mask: Tensor) -> Tensor:
-    return _plain(~mask) if mask.dtype == torch.bool else mask
+    return _plain(_inverted(mask))
 
 
 def _ones(mask: Tensor) -> Tensor:
@@ -185,6 +167,10 @@ def _ones(mask: Tensor) -> Tensor:
 
 def _finite(mask: Tensor) -> Tensor:
     return mask * -1e9 if mask.dtype == torch.bool else mask
+
+
+def _times_inf(mask: Tensor) -> Tensor:
+    return mask * -torch.inf if mask.dtype == torch.bool else mask
 
 
 def _unless_zero(mask: Tensor) -> Tensor:
@@ -269,6 +255,16 @@ merging = Exercise(
             "You multiplied the masks. Additive masks hold 0 for what may look, and 0 times -inf is NaN. Add them.",
         ),
         Mistake(
+            _merged(join=torch.minimum),
+            "Where both masks are float and hold a bias, you kept the smaller number alone. Additive masks are added.",
+            seen_in="both masks are float",
+        ),
+        Mistake(
+            _merged(padding=_times_inf, attn=_times_inf),
+            "The mask was multiplied by -inf: True becomes -inf, but False is 0, and 0 times -inf is NaN. Begin with "
+            "zeros and fill in -inf where the mask is True.",
+        ),
+        Mistake(
             _merged(padding=_ones, attn=_ones),
             "True became 1. Added to the scores, it makes what should be hidden heavier. It must be -inf: .float() is "
             "not the way to it.",
@@ -323,13 +319,6 @@ merging = Exercise(
 )
 
 
-def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
-    """q (B·H, L, d), k (B·H, S, d), mask additive, broadcasts to (B·H, L, S), or None -> weights (B·H, L, S)."""
-    q = q / math.sqrt(q.size(-1))
-    scores = torch.bmm(q, k.mT) if mask is None else torch.baddbmm(mask, q, k.mT)  # mask + q kᵀ
-    return scores.softmax(dim=-1)
-
-
 def _scores(q: Tensor, k: Tensor) -> Tensor:
     return q @ k.mT / math.sqrt(q.size(-1))
 
@@ -348,6 +337,21 @@ def _zero_afterwards(q, k, mask):
     return weights if mask is None else weights.masked_fill(mask == -torch.inf, 0.0)
 
 
+def _bias_lost(q, k, mask):
+    scores = _scores(q, k)
+    return (scores if mask is None else scores.masked_fill(mask == -torch.inf, -torch.inf)).softmax(dim=-1)
+
+
+def _read_as_bool(q, k, mask):
+    scores = _scores(q, k)
+    return (scores if mask is None else scores.masked_fill(mask != 0, -torch.inf)).softmax(dim=-1)
+
+
+def _overflowing(q, k, mask):
+    exponentials = _plus(_scores(q, k), mask).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
 def _mask_afterwards(q, k, mask):
     return _plus(_scores(q, k).softmax(dim=-1), mask)
 
@@ -362,13 +366,17 @@ def _weights_cases(generator: torch.Generator) -> list[Case]:
     def hidden(*shape):
         return to_additive(some_blocked(generator, *shape), torch.float32)
 
+    large = case(2, 3, 4, 3, hidden(2, 3, 4), about="scores of a hundred and more")
+    large.inputs["q"] *= 100
     return [
         case(6, 3, 4, 2, hidden(6, 3, 4)),
         case(4, 4, 4, 4, hidden(4, 4, 4)),
         case(6, 3, 4, 5, hidden(1, 3, 4), about="one mask for all heads"),
+        case(6, 3, 4, 5, hidden(6, 1, 4), about="padding alone: one row of the mask for all queries"),
         case(6, 3, 4, 2, None, about="no mask"),
-        case(6, 3, 4, 2, 2 * numbers(generator, 6, 3, 4), about="a mask that holds a bias"),
+        case(6, 3, 4, 3, 2 * numbers(generator, 6, 3, 4), about="a mask that holds a bias"),
         case(2, 3, 4, 3, hidden(2, 3, 4), about="gradients", gradients=True),
+        large,
     ]
 
 
@@ -412,6 +420,24 @@ weighing = Exercise(
             "longer sum to 1. The mask is added before.",
         ),
         Mistake(
+            _bias_lost,
+            "What the mask blocks is hidden, but its other numbers are lost. It is added to the scores, before the "
+            "softmax: it may hold a bias.",
+            seen_in="a mask that holds a bias",
+        ),
+        Mistake(
+            _read_as_bool,
+            "The mask was read as if it were bool, so that whatever is not 0 blocks. It is additive: each of its "
+            "numbers is added to a score.",
+            seen_in="a mask that holds a bias",
+        ),
+        Mistake(
+            _overflowing,
+            "The exponential of a large score is inf, and inf / inf is NaN. Subtract each row's largest score first, "
+            "or call softmax, which does so.",
+            seen_in="scores of a hundred and more",
+        ),
+        Mistake(
             _mask_afterwards,
             "The mask is added to the weights, after the softmax: they become -inf. It is added to the scores.",
         ),
@@ -432,109 +458,7 @@ weighing = Exercise(
 )
 
 
-class MultiheadAttentionByHand(nn.Module):
-    """nn.MultiheadAttention in plain steps: the same arguments, the same state dict, the same results.
-
-    A bool mask says by True what is blocked; a float mask is added to the scores. A query that may look at nothing
-    gets NaN, as on torch's own way step by step; torch's fused kernel gives 0.
-    """
-
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-    ):
-        super().__init__()
-        self.num_heads, self.dropout = num_heads, dropout
-        self.add_zero_attn, self.batch_first = add_zero_attn, batch_first
-        kdim, vdim = kdim or embed_dim, vdim or embed_dim
-        if kdim == vdim == embed_dim:
-            self.in_proj_weight = nn.Parameter(torch.empty(3 * embed_dim, embed_dim))
-        else:
-            self.in_proj_weight = None
-            self.q_proj_weight = nn.Parameter(torch.empty(embed_dim, embed_dim))
-            self.k_proj_weight = nn.Parameter(torch.empty(embed_dim, kdim))
-            self.v_proj_weight = nn.Parameter(torch.empty(embed_dim, vdim))
-        for weight in list(self.parameters()):
-            nn.init.xavier_uniform_(weight)
-        self.in_proj_bias = nn.Parameter(torch.zeros(3 * embed_dim)) if bias else None
-        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
-        self.bias_k = nn.Parameter(torch.randn(1, 1, embed_dim)) if add_bias_kv else None
-        self.bias_v = nn.Parameter(torch.randn(1, 1, embed_dim)) if add_bias_kv else None
-
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: Tensor | None = None,
-        need_weights: bool = True,
-        attn_mask: Tensor | None = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
-        """query (L, B, E), key (S, B, kdim), value (S, B, vdim); with batch_first (B, …) first; or without B.
-
-        is_causal is a hint about attn_mask that only makes torch faster. Returns output, and weights (B, L, S),
-        or (B, H, L, S) unless average_attn_weights, or None unless need_weights.
-        """
-        batched = query.dim() == 3
-        if not batched:
-            query, key, value = query[:, None], key[:, None], value[:, None]
-            key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
-        elif self.batch_first:
-            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
-        length, batch, _ = query.shape
-
-        q, k, v = self.project(query, key, value)  # (L, B, E), (S, B, E), (S, B, E)
-        mask = merge_masks(attn_mask, key_padding_mask, self.num_heads, query.dtype)  # (B·H, L, S) or less, or None
-        k, v, mask = self.append(k, v, mask)
-        q, k, v = (self.heads_first(x) for x in (q, k, v))  # (B·H, L, d), (B·H, S, d), (B·H, S, d)
-        weights = F.dropout(attention_weights(q, k, mask), self.dropout, self.training)
-        heads = torch.bmm(weights, v)  # (B·H, L, d)
-        output = self.out_proj(heads.transpose(0, 1).reshape(length, batch, -1))  # (L, B, E)
-
-        if not batched:
-            output = output.squeeze(1)
-        elif self.batch_first:
-            output = output.transpose(0, 1)
-        if not need_weights:
-            return output, None
-        weights = weights.unflatten(0, (batch, self.num_heads))  # (B, H, L, S)
-        weights = weights.mean(dim=1) if average_attn_weights else weights
-        return output, weights if batched else weights.squeeze(0)
-
-    def project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """One packed weight if all sizes are the same, else three; the bias is always packed."""
-        if self.in_proj_weight is not None:
-            return in_projection(query, key, value, self.in_proj_weight, self.in_proj_bias)
-        b_q, b_k, b_v = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-        return (
-            F.linear(query, self.q_proj_weight, b_q),
-            F.linear(key, self.k_proj_weight, b_k),
-            F.linear(value, self.v_proj_weight, b_v),
-        )
-
-    def append(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """One more key and value for add_bias_kv, one for add_zero_attn; all may look at them, so the mask gets 0."""
-        keys = len(k)
-        if self.bias_k is not None:
-            bias_k, bias_v = self.bias_k.expand(-1, k.size(1), -1), self.bias_v.expand(-1, v.size(1), -1)  # (1, B, E)
-            k, v = torch.cat([k, bias_k]), torch.cat([v, bias_v])
-        if self.add_zero_attn:
-            k, v = (torch.cat([x, torch.zeros_like(x[:1])]) for x in (k, v))
-        return k, v, mask if mask is None else F.pad(mask, (0, len(k) - keys))
-
-    def heads_first(self, x: Tensor) -> Tensor:
-        """(S, B, E) -> (B·H, S, d)"""
-        return x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)
+HALVES = ("float64", "bfloat16", "float16")
 
 
 def _drop_in_cases(generator: torch.Generator) -> list[Case]:
@@ -558,9 +482,21 @@ def _drop_in_cases(generator: torch.Generator) -> list[Case]:
         case("add_bias_kv", add_bias_kv=True, **both),
         case("add_zero_attn", add_zero_attn=True, **both),
         case("add_bias_kv and add_zero_attn", add_bias_kv=True, add_zero_attn=True, average_attn_weights=False),
-        case("is_causal=True beside a causal attn_mask", mode="evaluation, is_causal"),
+        case("is_causal=True beside a causal attn_mask", mode="evaluation, is_causal", need_weights=False),
+        case("is_causal=True, and padding", mode="evaluation, is_causal", key_padding_mask="bool"),
         case("dropout=1.0 in training", mode="training, dropout"),
+        case("dropout=1.0 in training, and need_weights=False", mode="training, dropout", need_weights=False),
         case("dropout=1.0 in evaluation", mode="evaluation, dropout"),
+        case("dropout=1.0 in evaluation, and need_weights=False", mode="evaluation, dropout", need_weights=False),
+        case(
+            "inputs without a batch, in a module with batch_first=True", mode="evaluation, batch_first", axes="no batch"
+        ),
+        case("other sizes: embed_dim 20, num_heads 5", mode="evaluation, other sizes", **both),
+        case("one sentence, one query", mode="evaluation, one query", inputs="cross-attention", **both),
+        case("all arguments by position, in torch's order", mode="evaluation, by position", bias=False, **both),
+        case("a second call of the same module", mode="evaluation, second call", add_bias_kv=True, **both),
+        case("gradients", mode="evaluation, gradients", inputs="cross-attention", attn_mask="float (L, S)"),
+        *(case(f"module and inputs in {dtype}", mode=f"evaluation, {dtype}", **both) for dtype in HALVES),
     ]
 
 
@@ -570,9 +506,9 @@ class _Forwarded(MultiheadAttentionByHand):
     def change(self, arguments: dict) -> None:
         pass
 
-    def forward(self, query, key, value, **arguments):
-        arguments = {"attn_mask": None, "key_padding_mask": None} | arguments
-        arguments |= {"query": query, "key": key, "value": value}
+    def forward(self, *inputs, **arguments):
+        order = ("query", "key", "value", "key_padding_mask", "need_weights", "attn_mask", "average_attn_weights")
+        arguments = {"attn_mask": None, "key_padding_mask": None} | dict(zip(order, inputs)) | arguments
         self.change(arguments)
         return super().forward(**arguments)
 
@@ -595,13 +531,13 @@ class _AlwaysWeights(_Forwarded):
 class _PaddingTurned(_Forwarded):
     def change(self, arguments):
         if (mask := arguments["key_padding_mask"]) is not None:
-            arguments["key_padding_mask"] = _turned(mask)
+            arguments["key_padding_mask"] = _inverted(mask)
 
 
 class _AttnTurned(_Forwarded):
     def change(self, arguments):
         if (mask := arguments["attn_mask"]) is not None:
-            arguments["attn_mask"] = _turned(mask)
+            arguments["attn_mask"] = _inverted(mask)
 
 
 class _PaddingIgnored(_Forwarded):
@@ -620,18 +556,33 @@ class _AttnReplaced(_Forwarded):
             arguments["attn_mask"] = None
 
 
+class _FloatAsBool(_Forwarded):
+    def change(self, arguments):
+        for name in ("attn_mask", "key_padding_mask"):
+            if (mask := arguments[name]) is not None:
+                arguments[name] = mask != 0
+
+
+class _CausalAlone(_Forwarded):
+    def change(self, arguments):
+        if arguments.get("is_causal"):
+            arguments["key_padding_mask"] = None
+
+
 class _HeadsTimesBatch(_Forwarded):
     def change(self, arguments):
         padding = arguments["key_padding_mask"]
         if padding is not None and padding.dim() == 2:
             merge = _merged(heads=lambda rows, num_heads: rows.repeat(num_heads, 1, 1))
-            arguments["attn_mask"] = merge(arguments["attn_mask"], padding, self.num_heads)
+            query = arguments["query"]
+            mask = merge(arguments["attn_mask"], padding, self.num_heads).to(query.dtype)
+            arguments["attn_mask"] = mask.expand(-1, query.size(1 if self.batch_first else 0), -1)
             arguments["key_padding_mask"] = None
 
 
-class _ValueFromKey(_Forwarded):
-    def change(self, arguments):
-        arguments["value"] = arguments["key"]
+class _ValueFromKey(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        return super().project(query, key, key)
 
 
 class _BatchFirstIgnored(_Forwarded):
@@ -671,6 +622,13 @@ class _DropoutOnlyInside(MultiheadAttentionByHand):
         return output, super().forward(*inputs, **arguments)[1]
 
 
+class _DropoutOnOutput(MultiheadAttentionByHand):
+    def forward(self, *inputs, **arguments):
+        share, self.dropout = self.dropout, 0.0
+        output, weights = super().forward(*inputs, **arguments)
+        return F.dropout(output, share, self.training), weights
+
+
 class _AppendedHidden(MultiheadAttentionByHand):
     def append(self, k, v, mask):
         keys = len(k)
@@ -694,6 +652,21 @@ class _Scrambled(MultiheadAttentionByHand):
         return x.reshape(x.size(1) * self.num_heads, len(x), -1)
 
 
+class _ScrambledBatchFirst(MultiheadAttentionByHand):
+    def heads_first(self, x):
+        return x.transpose(0, 1).reshape(x.size(1) * self.num_heads, len(x), -1)
+
+
+class _JoinedAtOnce(MultiheadAttentionByHand):
+    def join(self, heads):
+        return heads.reshape(heads.size(1), -1, self.sizes[0])
+
+
+class _JoinedAtOnceBatchFirst(MultiheadAttentionByHand):
+    def join(self, heads):
+        return heads.reshape(-1, heads.size(1), self.sizes[0]).transpose(0, 1)
+
+
 class _WrongRoot(MultiheadAttentionByHand):
     def project(self, query, key, value):
         q, k, v = super().project(query, key, value)
@@ -714,7 +687,7 @@ class _BiasUnused(MultiheadAttentionByHand):
 
 drop_in = DropIn(
     name="MyMultiheadAttention",
-    reference=nn.MultiheadAttention,
+    reference=MultiheadAttentionByHand,
     cases=_drop_in_cases,
     call=call_beside,
     outputs=("output", "weights"),
@@ -753,6 +726,18 @@ drop_in = DropIn(
             _AttnReplaced,
             "Given both masks, you use key_padding_mask alone. They are merged: what either blocks is blocked.",
             seen_in="attn_mask (B·H, L, S) and key_padding_mask",
+        ),
+        Mistake(
+            _FloatAsBool,
+            "A float mask was read as if it were bool, so that whatever is not 0 blocks. Float masks are added to the "
+            "scores as they are: they may hold a bias.",
+            seen_in="float masks",
+        ),
+        Mistake(
+            _CausalAlone,
+            "With is_causal=True, key_padding_mask is no longer used. is_causal only says of attn_mask what kind of "
+            "mask it is: both masks are still to be obeyed.",
+            seen_in="is_causal=True, and padding",
         ),
         Mistake(
             _HeadsTimesBatch,
@@ -798,6 +783,17 @@ drop_in = DropIn(
             "then exchange the first two axes.",
         ),
         Mistake(
+            _ScrambledBatchFirst,
+            "Tokens are scrambled among the heads: (B, S, E) was read as (B, H, S, d) in one step. Each token's E "
+            "features are cut first, (B, S, H, d); then the axes of tokens and heads are exchanged.",
+        ),
+        Mistake(
+            _JoinedAtOnce,
+            "The heads are joined without exchanging the axes back: in a reshape straight from (B·H, L, d) to "
+            "(L, B, E) a row takes its features from several tokens. Exchange first, (L, B·H, d), then reshape.",
+            also=(_JoinedAtOnceBatchFirst,),
+        ),
+        Mistake(
             _WrongRoot,
             "You divided by the square root of embed_dim. It is that of head_dim: q has been cut into heads.",
         ),
@@ -806,6 +802,11 @@ drop_in = DropIn(
         Mistake(
             _NoDropout,
             "There is no dropout in training. It falls on the weights, after the softmax.",
+            seen_in="dropout=1.0 in training",
+        ),
+        Mistake(
+            _DropoutOnOutput,
+            "Your dropout falls on the output. torch's falls on the weights, after the softmax and before the values.",
             seen_in="dropout=1.0 in training",
         ),
         Mistake(
@@ -852,18 +853,17 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda blocked, h: blocked.repeat(h, 1, 1),
-            "The bug is still there. A symptom: the output for a sentence changes when its neighbour in the batch "
-            "does. Which sentence does row 1 of your mask belong to?",
+            "The bug is still there. A symptom: with two sentences in the batch, change only what is blocked for the "
+            "second, and the output for the first changes.",
         ),
         Mistake(
             lambda blocked, h: ~blocked.repeat(h, 1, 1),
-            "The order is still wrong, and now True and False are exchanged as well. nn.MultiheadAttention blocks "
-            "where its mask is True.",
+            "The bug is still there, and now True and False are exchanged as well. nn.MultiheadAttention blocks where "
+            "its mask is True: that part was right.",
         ),
         Mistake(
             lambda blocked, h: ~sentence_mask(blocked, h),
-            "The order is right now. But nn.MultiheadAttention blocks where attn_mask is True, and you turned it "
-            "around.",
+            "The bug is gone. But nn.MultiheadAttention blocks where attn_mask is True, and you turned it around.",
         ),
         Mistake(
             lambda blocked, h: blocked,

@@ -67,6 +67,16 @@ rows_of_t2 = Exercise(
             lambda: [[True, True, True, False, False], [True, True, False, False, False]],
             "The two rows are exchanged: the first is self-attention, whose keys are the target.",
         ),
+        Mistake(
+            lambda: [[True, True, False, False, False], [False, False, False, True, True]],
+            "One of the two rows says what may be looked at, the other what may not. Here True means: may look.",
+            also=(lambda: [[False, False, True, True, True], [True, True, True, False, False]],),
+        ),
+        Mistake(
+            lambda: [[True, True, True, True, False], [True, True, True, True, False]],
+            "In both rows you hid the padding of the target, and nothing else. In self-attention the future is hidden, "
+            "too; in cross-attention the keys are the source.",
+        ),
     ],
     hints=[
         "Who are the keys? In self-attention t1 … t4 and one PAD, in cross-attention s1, s2, s3 and two PADs.",
@@ -147,6 +157,23 @@ target_hidden = Exercise(
             "The diagonal is missing: a token may look at itself.",
         ),
         Mistake(
+            lambda ids, pad: torch.ones(ids.size(1), ids.size(1), dtype=torch.bool).tril(1) & _real(ids, pad),
+            "One diagonal too many is open: each token sees the one after it.",
+        ),
+        Mistake(
+            lambda ids, pad: ~masks.causal(ids.size(1)) & _real(ids, pad),
+            "Each token sees the future, and nothing else. That triangle says what is blocked.",
+        ),
+        Mistake(
+            lambda ids, pad: masks.causal(ids.size(1)) & ~_real(ids, pad),
+            "The triangle is right, but of its keys only the padding is open. For which ids is == True, for which !=?",
+        ),
+        Mistake(
+            lambda ids, pad: torch.ones(ids.size(1), ids.size(1)).tril() & _real(ids, pad),
+            "torch.ones gives floats, and & is for True and False: torch.ones(…, dtype=torch.bool), or .bool().",
+            also=(lambda ids, pad: _real(ids, pad) & torch.ones(ids.size(1), ids.size(1)).tril(),),
+        ),
+        Mistake(
             lambda ids, pad: masks.causal(ids.size(1)) & (ids != pad),
             "The padding is (B, T), and meets the triangle (T, T) with the sentences where the queries are. With as "
             "many sentences as tokens there is not even an error. Two axes of size 1 belong in between.",
@@ -200,19 +227,23 @@ both_joined = Exercise(
         ),
         Mistake(
             lambda padding, mask: padding[:, None, None, :] & ~mask,
-            "attn_mask is turned around, key_padding_mask is not: you let all look at padding, and at nothing else.",
+            "attn_mask is turned around, key_padding_mask is not: both say by True what is blocked.",
+            also=(lambda padding, mask: padding[:, None, None, :] | ~mask,),
         ),
         Mistake(
             lambda padding, mask: ~padding[:, None, None, :] & mask,
             "key_padding_mask is turned around, attn_mask is not: both say by True what is blocked.",
+            also=(lambda padding, mask: ~padding[:, None, None, :] | mask,),
         ),
         Mistake(
             lambda padding, mask: (~padding)[:, None, None, :].expand(-1, 1, mask.size(0), -1),
             "key_padding_mask is in it, attn_mask is not.",
+            also=(lambda padding, mask: ~padding[:, None, None, :],),
         ),
         Mistake(
             lambda padding, mask: (~mask).expand(padding.size(0), 1, -1, -1),
             "attn_mask is in it, key_padding_mask is not.",
+            also=(lambda padding, mask: ~mask, lambda padding, mask: (~mask)[None, None]),
         ),
         Mistake(
             lambda padding, mask: (~padding[:, None, None, :] & ~mask)[:, 0],
@@ -250,7 +281,7 @@ def _right_dtype(case: Case, results: tuple) -> str | None:
     got, wanted = results[0].dtype, case.inputs["dtype"]
     if got == wanted:
         return None
-    return f"Kind of float: the mask is {got}; expected {wanted}. torch refuses a mask of another type than the scores."
+    return f"Kind of float: the mask is {got}; expected {wanted}, the type that was asked for."
 
 
 def _additive_cases(generator: torch.Generator) -> list[Case]:
@@ -299,7 +330,12 @@ made_additive = Exercise(
         ),
         Mistake(
             lambda allowed, dtype: (~allowed).to(dtype) * -torch.inf,
-            "0 times -inf is NaN: the pairs that may look are spoilt. Fill, or choose by torch.where.",
+            "0 times -inf is NaN, not 0. Fill, or choose by torch.where.",
+            also=(lambda allowed, dtype: allowed.to(dtype) * -torch.inf,),
+        ),
+        Mistake(
+            lambda allowed, dtype: torch.zeros(allowed.shape, dtype=dtype),
+            "All zeros: nothing is blocked. If you called masked_fill: it returns a new tensor, and keeps the old one.",
         ),
         Mistake(
             lambda allowed, dtype: allowed.to(dtype),
@@ -345,7 +381,7 @@ def _fused(x: Tensor, mask: Tensor) -> Tensor:
 def _as_tensor(candidate, attention, x):
     """True and False of Python count as well."""
     answer = candidate(attention, x)
-    return torch.tensor(answer) if isinstance(answer, bool) else answer
+    return answer if answer is None or isinstance(answer, Tensor | str) else torch.as_tensor(answer)
 
 
 def _all(x: Tensor, value: bool) -> Tensor:
@@ -372,7 +408,8 @@ meaning_found = Exercise(
     mistakes=[
         Mistake(
             lambda attention, x: not true_lets_look(attention, x),
-            "Turned around: where the pair is True and the output moves with that token, True means look.",
+            "Turned around. If an output moves with a token whose pair is True, True means look; if it moves with a "
+            "token whose pair is False, it means blocked.",
         ),
         Mistake(
             lambda attention, x: not attention(x, _all(x, True)).isnan().any().item(),
@@ -381,8 +418,8 @@ meaning_found = Exercise(
         ),
         Mistake(
             lambda attention, x: not (attention(x, _all(x, True)) == 0).all().item(),
-            "You took 0 as the sign of a row that is blocked throughout. Not every library gives 0 there: some give "
-            "NaN, some an even share. Change a token, and see whether the output moves.",
+            "Your answer is right only where a row that is blocked throughout gives 0. Some libraries give NaN there, "
+            "some an even share. Leave each query that you watch one key at least.",
         ),
         Mistake(
             lambda attention, x: attention(x, _all(x, False)).isnan().any().item(),
@@ -391,8 +428,8 @@ meaning_found = Exercise(
         ),
         Mistake(
             lambda attention, x: True,
-            "You answer True whatever the library. If you looked at a pair (i, i), it always moves: token i is also "
-            "the query. Take a query and another key.",
+            "You answer True whatever the library. Did you compare all outputs, or that of the token itself which you "
+            "changed? It is a query, too, and its own output always moves. Compare output 0, and change another token.",
         ),
         Mistake(
             lambda attention, x: False,
@@ -440,6 +477,14 @@ def _one_pad_id(src, tgt, src_pad_id, tgt_pad_id):
     return torch_masks(src, tgt, src_pad_id, src_pad_id)
 
 
+def _target_pad_in_source(src, tgt, src_pad_id, tgt_pad_id):
+    return torch_masks(src, tgt, tgt_pad_id, tgt_pad_id)
+
+
+def _target_pad_in_memory(src, tgt, src_pad_id, tgt_pad_id):
+    return *torch_masks(src, tgt, src_pad_id, tgt_pad_id)[:3], src == tgt_pad_id
+
+
 def _pad_id_0(src, tgt, src_pad_id, tgt_pad_id):
     return torch_masks(src, tgt, 0, 0)
 
@@ -479,6 +524,24 @@ for_torch = Exercise(
         Mistake(
             _pad_id_0,
             "You compared with 0. Padding has the ids that the caller says: src_pad_id and tgt_pad_id.",
+        ),
+        Mistake(
+            _told(source=torch.logical_not),
+            "One of the padding masks is turned around. All three are True where there is padding.",
+            also=(_told(target=torch.logical_not), _told(memory=torch.logical_not)),
+        ),
+        Mistake(
+            _told(future=lambda m: m.mT),
+            "tgt_mask blocks what came before, and shows the future: the triangle lies the other way.",
+        ),
+        Mistake(
+            _told(future=lambda m: m.triu(2)),
+            "tgt_mask leaves one diagonal too many open: each token sees the one after it.",
+        ),
+        Mistake(
+            _target_pad_in_source,
+            "You looked for the target's padding id in the source. Each side has its own.",
+            also=(_target_pad_in_memory,),
         ),
         Mistake(
             _told(future=lambda m: m | torch.eye(len(m), dtype=torch.bool)),
@@ -547,7 +610,7 @@ def _expanded(candidate, query_ids, key_ids, query_pad_id, key_pad_id):
     return mask.expand(shape) if broadcasts else mask
 
 
-bug_hunt = Exercise(
+tidy_mask = Exercise(
     name="mended_padding",
     reference=keys_only,
     cases=lambda generator: [
@@ -559,7 +622,7 @@ bug_hunt = Exercise(
                 "key_pad_id": kp,
             }
         )
-        for b, q, k, qp, kp in [(2, 3, 4, 1, 3), (3, 6, 5, 7, 2), (4, 4, 4, 5, 5)]
+        for b, q, k, qp, kp in [(3, 6, 5, 7, 2), (2, 3, 4, 1, 3), (4, 4, 4, 5, 5)]
     ],
     outputs=("allowed",),
     call=_expanded,
@@ -567,7 +630,7 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             _shipped,
-            "The bug is still there. A symptom: the row of a padded query is False throughout, and its softmax NaN.",
+            "The bug is still there. A symptom: in some rows nothing may be looked at, and their softmax is NaN.",
         ),
         Mistake(
             _either,
@@ -588,6 +651,10 @@ bug_hunt = Exercise(
             "query i and key i are different words, or padding. It is simpler not to ask who the query is.",
         ),
         Mistake(
+            lambda queries, keys, query_pad, key_pad: torch.ones(len(keys), 1, queries.size(1), keys.size(1)).bool(),
+            "No row is empty now, because nothing is hidden at all: words look at padding.",
+        ),
+        Mistake(
             lambda queries, keys, query_pad, key_pad: ~keys_only(queries, keys, query_pad, key_pad),
             "Keys only, that is right. But True and False are exchanged: now all look at padding alone.",
         ),
@@ -600,5 +667,65 @@ bug_hunt = Exercise(
         "Print the mask for query_ids with one PAD at the end. What may that query look at?",
         "What is the softmax of a row that is blocked throughout? And what becomes of it in the next layer?",
         "Does anybody need to know whether the query is padding?",
+    ],
+)
+
+
+def causal_with_cache(num_queries: int, num_keys: int) -> Tensor:
+    """The last num_queries of num_keys tokens ask -> bool (Q, K), True = may look."""
+    query = torch.arange(num_keys - num_queries, num_keys)  # where each query stands among the keys
+    return torch.arange(num_keys) <= query[:, None]
+
+
+def _triangle(num_queries: int, num_keys: int, diagonal: int) -> Tensor:
+    return torch.ones(num_queries, num_keys, dtype=torch.bool).tril(diagonal)
+
+
+bug_hunt = Exercise(
+    name="mended_causal",
+    reference=causal_with_cache,
+    cases=lambda generator: [
+        Case({"num_queries": q, "num_keys": k}) for q, k in [(4, 11), (1, 4), (4, 4), (3, 4), (2, 5)]
+    ],
+    outputs=("allowed",),
+    solution=(causal_with_cache, masks.causal),
+    mistakes=[
+        Mistake(
+            lambda q, k: _triangle(q, k, 0),
+            "The bug is still there. A symptom: the last of 11 tokens sees only 4 of them.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, k, k - q + 1),
+            "Almost: each query sees one key too many, that of the token after it.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, k, k - q - 1),
+            "Almost: no query sees itself.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, k, q - k),
+            "The triangle moved the wrong way: now the queries see even less. Which diagonal is the upper one?",
+        ),
+        Mistake(
+            lambda q, k: torch.ones(q, k, dtype=torch.bool),
+            "Now all is open. For a single new token that is right; of several, the first sees those that come after.",
+        ),
+        Mistake(
+            lambda q, k: torch.cat([torch.zeros(q, k - q, dtype=torch.bool), _triangle(q, q, 0)], dim=1),
+            "The triangle stands in the right place, but the cache is hidden: the new tokens see one another alone.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(k, k, 0),
+            "That is the mask of all the tokens, (K, K). Only the last num_queries of them ask: which rows are theirs?",
+        ),
+        Mistake(
+            lambda q, k: ~_triangle(q, k, k - q),
+            "The triangle stands in the right place, but True and False are exchanged. Here True means: may look.",
+        ),
+    ],
+    hints=[
+        "Print the mask for 2 queries and 5 keys. At which place in the sentence does query 0 stand?",
+        "Query i stands at place num_keys - num_queries + i, and may look at the keys up to that place.",
+        "tril(diagonal=…) moves the triangle to the right. By how many places?",
     ],
 )

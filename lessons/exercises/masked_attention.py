@@ -48,7 +48,17 @@ future_hidden = Exercise(
         Mistake(
             lambda n: torch.ones(n, n).tril(),
             "The places are right, but these are the numbers 0 and 1. A mask is bool here: with numbers, ~ and & do "
-            "not work, and added to the scores they would block nothing. Use dtype=torch.bool.",
+            "not do what you need, and added to the scores they would block nothing. Use dtype=torch.bool.",
+            also=(lambda n: torch.ones(n, n, dtype=torch.int64).tril(),),
+        ),
+        Mistake(
+            lambda n: torch.zeros(n, n).masked_fill(~masks.causal(n), -torch.inf),
+            "This is 0 where a query may look and -inf where it may not: numbers to be added to the scores. A bool "
+            "mask is asked for, True = may look.",
+        ),
+        Mistake(
+            lambda n: masks.causal(4),
+            "It is (4, 4) whatever num_queries is. Build it from the argument: for 3 tokens it is (3, 3).",
         ),
         Mistake(
             lambda n: torch.eye(n, dtype=torch.bool),
@@ -84,6 +94,17 @@ def _mask_cases(generator) -> list[Case]:
             {"scores": torch.tensor([[0.0, 1.0, 2.0]]), "allowed": torch.tensor([[True, True, False]])},
             about="a score of exactly 0 that is allowed",
         ),
+        Case(
+            {
+                "scores": torch.tensor([[1000.0, 999.0, 3.0], [-1000.0, -1001.0, 5.0]]),
+                "allowed": torch.tensor([[True, True, False], [True, True, False]]),
+            },
+            about="allowed scores around 1000 and around -1000",
+        ),
+        Case(
+            {"scores": torch.tensor([[-2e20, -3e20, 0.0]]), "allowed": torch.tensor([[True, True, False]])},
+            about="allowed scores so low that most large negative numbers lie above them",
+        ),
         Case({"scores": numbers(generator, 2, 3), "allowed": empty_row}, about="a query that may look at nothing"),
         Case(
             {"scores": numbers(generator, 2, 3, 4), "allowed": empty_in_one},
@@ -106,6 +127,32 @@ def _fill(value: float):
     return lambda scores, allowed: scores.masked_fill(~allowed, value).softmax(dim=-1)
 
 
+def _fill_and_multiply(value: float):
+    return lambda scores, allowed: scores.masked_fill(~allowed, value).softmax(dim=-1) * allowed
+
+
+def _by_powers(scores, allowed, least=0.0):
+    powers = scores.exp().masked_fill(~allowed, 0.0)
+    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=least)
+
+
+def _by_powers_times_mask(scores, allowed, least=0.0):
+    powers = scores.exp() * allowed
+    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=least)
+
+
+def _one_greatest_for_all(scores, allowed):
+    hidden = scores.masked_fill(~allowed, -torch.inf)
+    powers = (hidden - hidden.max()).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _all_empty(scores, allowed):
+    if allowed.any(dim=-1).all():
+        return masked_softmax(scores, allowed)
+    return torch.zeros_like(scores)
+
+
 def _in_place(scores, allowed):
     return scores.detach().masked_fill_(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
 
@@ -120,7 +167,8 @@ masked_weights = Exercise(
         Mistake(
             _fill(0.0),
             "You put 0 in the place of the blocked scores. 0 is a score like any other: e to the 0 is 1, so a "
-            "blocked key still gets its share. Which score gives e^s = 0?",
+            "blocked key still takes its share of the row. Which score gives e^s = 0?",
+            also=(_fill_and_multiply(0.0),),
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a,
@@ -129,8 +177,9 @@ masked_weights = Exercise(
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a / (s.softmax(dim=-1) * a).sum(dim=-1, keepdim=True),
-            "You masked after the softmax and divided once more. That is right on paper; but a blocked score that is "
-            "much larger than the others has already turned their weights into 0, and then it is 0 / 0.",
+            "A blocked score that is much larger than the others still takes part: it leaves them weights of 0, and "
+            "then there is nothing left to share out. (So it goes when you mask after the softmax and divide once "
+            "more, which is right on paper.) Take it out before the softmax.",
             seen_in="a blocked key with a very large score",
             also=(
                 lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),
@@ -148,7 +197,50 @@ masked_weights = Exercise(
             "A large negative number such as -1e9, instead of -inf, hides the row that may look at nothing: all its "
             "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
             seen_in="a query that may look at nothing",
-            also=(_fill(-1e4), _fill(-1e20), _fill(torch.finfo(torch.float32).min)),
+            also=(_fill(-30.0), _fill(-1e4), _fill(-1e20), _fill(torch.finfo(torch.float32).min)),
+        ),
+        Mistake(
+            _fill_and_multiply(-1e9),
+            "A large negative number is not -inf: where the allowed scores are lower still, the blocked key takes the "
+            "whole row, and setting it to 0 afterwards leaves an empty row. -inf lies below every number.",
+            seen_in="allowed scores so low that most large negative numbers lie above them",
+            also=(_fill_and_multiply(-30.0),),
+        ),
+        Mistake(
+            _by_powers,
+            "The formula is right, but e^1000 is too large for a float, and e^-1000 too small. Take the greatest "
+            "allowed score of the row away first, as in lesson 02, or let softmax do it.",
+            seen_in="allowed scores around 1000 and around -1000",
+            also=(
+                lambda s, a: _by_powers(s, a).nan_to_num(0.0),
+                lambda s, a: _by_powers(s, a).masked_fill(~a, 0.0),
+                lambda s, a: _by_powers(s, a, least=1e-9),
+                _by_powers_times_mask,
+                lambda s, a: _by_powers_times_mask(s, a).nan_to_num(0.0),
+                lambda s, a: _by_powers_times_mask(s, a, least=1e-9),
+            ),
+        ),
+        Mistake(
+            _one_greatest_for_all,
+            "You took away the greatest score of the whole table. A row whose scores lie far below it then becomes "
+            "0 / 0. Take away each row's own greatest score: dim=-1.",
+            seen_in="allowed scores around 1000 and around -1000",
+            also=(lambda s, a: _one_greatest_for_all(s, a).nan_to_num(0.0),),
+        ),
+        Mistake(
+            _all_empty,
+            "One query that may look at nothing empties your whole table. Only its own row must become 0.",
+            seen_in="a query that may look at nothing",
+        ),
+        Mistake(
+            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-1).masked_fill(~a.any(dim=-1), 0.0),
+            "allowed.any(dim=-1) has one entry a query, (Q,), and lies along the keys when it meets the weights, "
+            "(Q, K). keepdim=True makes it a column, (Q, 1).",
+        ),
+        Mistake(
+            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(-1).masked_fill(~a.all(dim=-1, keepdim=True), 0.0),
+            "Every row in which anything is blocked comes out 0. Only a row in which *nothing* is allowed should: "
+            "any, not all.",
         ),
         Mistake(
             lambda s, a: s.masked_fill(a, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
@@ -220,6 +312,11 @@ def _padding_cases(generator) -> list[Case]:
     ]
 
 
+def _by_counting(ids, pad_id):
+    lengths = (ids != pad_id).sum(dim=1)
+    return (torch.arange(ids.size(1)) < lengths[:, None])[:, None, None, :]
+
+
 padding_hidden = Exercise(
     name="my_padding",
     reference=padding_rule,
@@ -233,7 +330,8 @@ padding_hidden = Exercise(
         ),
         Mistake(
             lambda ids, pad_id: (ids != 0)[:, None, None, :],
-            "You compared with 0. Padding has the id that the caller says: pad_id.",
+            "You compared with 0, the id of padding in the vocabulary above. Elsewhere it is another: compare with "
+            "the argument, pad_id.",
         ),
         Mistake(
             lambda ids, pad_id: (ids != pad_id)[:, None, :, None],
@@ -254,6 +352,21 @@ padding_hidden = Exercise(
             lambda ids, pad_id: (ids != pad_id)[:, None, :],
             "The truth values are right, but there is one axis too few: (B, 1, K) would meet heads with the batch. "
             "One axis of size 1 for the heads, one for the queries.",
+        ),
+        Mistake(
+            lambda ids, pad_id: (ids != pad_id)[None, None],
+            "The truth values are right, but the new axes stand in front: (1, 1, B, K). The sentences then lie on the "
+            "axis of the queries. B stays first; the new axes go between B and K.",
+        ),
+        Mistake(
+            lambda ids, pad_id: (ids != pad_id)[:, :, None, None],
+            "The truth values are right, but the new axes stand at the end: (B, K, 1, 1). The keys are the last axis; "
+            "the new axes go between B and K.",
+        ),
+        Mistake(
+            _by_counting,
+            "You counted the real tokens and took it that they come first. Padding may stand in front as well: compare "
+            "each id with pad_id.",
         ),
     ],
     hints=[
@@ -305,6 +418,10 @@ def _adds_up_behind_zero(x: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(x[:, :1]), x.cumsum(dim=0)], dim=1)
 
 
+def _adds_up_softly(x: Tensor) -> Tensor:
+    return x + 1e-3 * x.cumsum(dim=0)
+
+
 def leak_table(function, x: Tensor) -> Tensor:
     """bool (T, T): [i, j] is True where output i moves when token j is changed."""
     return influence(function, x)
@@ -335,6 +452,12 @@ def _changed_feature(x: Tensor, j: int, feature: int) -> Tensor:
     return y
 
 
+def _changed_column(x: Tensor, j: int) -> Tensor:
+    y = x.clone()
+    y[:, j] += 1.0
+    return y
+
+
 def _moved(after: Tensor, before: Tensor, j: int) -> Tensor:
     return ((after - before).abs() > 1e-5).any(dim=1)
 
@@ -355,6 +478,7 @@ leak_finder = Exercise(
             (_adds_up_the_last_feature, 4),
             (_adds_and_subtracts, 3),
             (_adds_up_behind_zero, 3),
+            (_adds_up_softly, 4),
         ]
     ],
     outputs=("moved",),
@@ -405,6 +529,24 @@ leak_finder = Exercise(
             _detector(lambda after, before, j: _moved(after, before, j) & (torch.arange(len(before)) != j), _changed),
             "The diagonal is missing: that output i moves with token i is part of the table.",
         ),
+        Mistake(
+            _detector(_moved, _changed_column),
+            "You changed feature j of every token: y[:, j] is a column. Token j is the row y[j].",
+        ),
+        Mistake(
+            _detector(lambda after, before, j: ((after - before).abs() > 1e-5).any(dim=0), _changed),
+            "You asked along axis 0, that of the outputs, whether anything moves. Ask for each output by itself, along "
+            "its features: dim=-1.",
+        ),
+        Mistake(
+            lambda function, x: torch.eye(len(x), dtype=torch.bool),
+            "Only the diagonal is True: it is the tokens that you compared. Compare what the function gives for the "
+            "changed copy with what it gives for x.",
+        ),
+        Mistake(
+            lambda function, x: torch.zeros(len(x), len(x), dtype=torch.bool),
+            "Nothing ever moves. Is the function called on the changed copy, and compared with what it gave for x?",
+        ),
     ],
     hints=[
         "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is changed.",
@@ -448,7 +590,8 @@ bug_hunt = Exercise(
         ),
         Mistake(
             _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=1)),
-            "The triangle is the right one now, but diagonal=1 stayed: each token still sees the one after it.",
+            "The triangle is the right one now, but one diagonal too many is left in it: each token still sees the "
+            "one after it. (diagonal=1 was right for triu.)",
         ),
         Mistake(
             _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1)),
@@ -464,7 +607,12 @@ bug_hunt = Exercise(
         ),
         Mistake(
             _with_mask(lambda n: torch.tril(torch.ones(n, n))),
-            "A float mask is added to the scores: 1 and 0 nudge them, and block nothing. Make it bool.",
+            "A float mask is added to the scores: ones and zeros nudge them, and block nothing. Make it bool.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1).tril() @ v,
+            "You masked after the softmax: the future took part in the sum of each row, so the rows sum to less than "
+            "1, and it still leaks. Mask the scores.",
         ),
         Mistake(
             lambda q, k, v: F.scaled_dot_product_attention(q, k, v),

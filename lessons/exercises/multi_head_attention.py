@@ -58,6 +58,40 @@ head_loop = Exercise(
             lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q * w_q.size(-1) ** 0.5, w_k, w_v),
             "The scores are not scaled: within a head they are divided by √d. attend does it for you.",
         ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q * (w_q.size(-1) / w_q.size(-2)) ** 0.5, w_k, w_v),
+            "You divided by the root of the tokens' size, D. Within a head queries and keys have d features: √d.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: attend(x @ w_q[0], x @ w_k[0], x @ w_v[0])[0],
+            "Only one head came out. Does `return` stand inside the loop? Or does each head overwrite the one before?",
+            also=(lambda x, w_q, w_k, w_v: attend(x @ w_q[-1], x @ w_k[-1], x @ w_v[-1])[0],),
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: torch.cat([attend(x @ q, x @ k, x @ v) for q, k, v in zip(w_q, w_k, w_v)], dim=-1),
+            "attend gives two things, output and weights, and both went into the list. Take the first: attend(…)[0].",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: _stack(x, w_q, w_k, w_v).permute(1, 2, 0).flatten(-2),
+            "The heads' features are interleaved. All of head 0's come first, then head 1's.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: attend(*(x @ torch.cat(list(w), dim=-1) for w in (w_q, w_k, w_v)))[0],
+            "That is one large head: the matrices were laid side by side, and attention ran once, with one table of "
+            "weights. Each head has a table of its own.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q, w_q, w_v),
+            "The keys were made with w_q. They have matrices of their own, w_k.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q, w_k, w_k),
+            "The values were made with w_k. They have matrices of their own, w_v.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q, w_v, w_k),
+            "Keys and values are exchanged: attend takes q, k, v in this order.",
+        ),
     ],
     hints=[
         "One head is lesson 04: attend(x @ w_q[h], x @ w_k[h], x @ w_v[h]). The result is (T, d).",
@@ -146,6 +180,10 @@ joining = Exercise(
             lambda x: x.flatten(1, 2),
             "You merged heads and tokens: (B, H·T, d). It is the heads and the features that become one axis.",
         ),
+        Mistake(
+            lambda x: x.mT.reshape(x.size(0), x.size(2), -1),
+            "You exchanged tokens and features, axes 2 and 3. It is heads and tokens, axes 1 and 2.",
+        ),
     ],
     hints=[
         "It is the way back from splitting: undo the steps in the opposite order.",
@@ -206,6 +244,26 @@ counting = Exercise(
         Mistake(
             lambda D, h, d: 3 * (D * h * d + h * d) + h * d * D,
             "The bias of the output projection is missing: one number for each of its d_model features.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + D,
+            "The biases of q_proj, k_proj and v_proj are missing: each has one number for each of its H·d features.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + h * d + D,
+            "Only one of q_proj, k_proj and v_proj has its bias in your count. There are three: brackets, perhaps?",
+        ),
+        Mistake(
+            lambda D, h, d: D * h * d + h * d + h * d * D + D,
+            "You counted one layer from d_model to H·d. There are three: q_proj, k_proj and v_proj.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * (D * h * d + 1),
+            "You counted one bias for each layer. A layer has one for each feature that comes out.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + 3 * D + h * d,
+            "You counted a bias for each feature that goes in. A layer has one for each feature that comes out.",
         ),
     ],
     hints=[
@@ -327,6 +385,71 @@ class _NotScaled(_Plain):
         return attend(q * q.size(-1) ** 0.5, k, v, allowed)[0]
 
 
+class _InvertedByHand(_Plain):
+    def mix(self, q, k, v, allowed):
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        return (scores if allowed is None else scores.masked_fill(allowed, -torch.inf)).softmax(dim=-1) @ v
+
+
+class _MaskRequired(_Plain):
+    def mix(self, q, k, v, allowed):
+        return attend(q, k, v, ~(~allowed))[0]
+
+
+class _MaskedLate(_Plain):
+    def mix(self, q, k, v, allowed):
+        weights = attend(q, k, v)[1]
+        return (weights if allowed is None else weights * allowed) @ v
+
+
+class _DividedByD(_Plain):
+    def mix(self, q, k, v, allowed):
+        return attend(q / q.size(-1) ** 0.5, k, v, allowed)[0]
+
+
+class _BothResults(_Plain):
+    def mix(self, q, k, v, allowed):
+        return attend(q, k, v, allowed)
+
+
+class _FromQueryOnly(_Plain):
+    def forward(self, query, key, value, allowed=None):
+        return super().forward(query, query, query, allowed)
+
+
+class _NotProjected(_Plain):
+    def forward(self, query, key, value, allowed=None):
+        return self.out_proj(
+            join_heads(self.mix(*(split_heads(x, self.num_heads) for x in (query, key, value)), allowed))
+        )
+
+
+class _DealtLikeCards(_Plain):
+    def forward(self, query, key, value, allowed=None):
+        q, k, v = (
+            x.unflatten(-1, (-1, self.num_heads)).movedim(-1, 1)
+            for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
+        )
+        return self.out_proj(join_heads(self.mix(q, k, v, allowed)))
+
+
+class _AmongHeads(_Plain):
+    def forward(self, query, key, value, allowed=None):
+        q, k, v = (
+            x.unflatten(-1, (self.num_heads, -1)) for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
+        )
+        return self.out_proj(self.mix(q, k, v, allowed).flatten(-2))
+
+
+class _ScrambledBothWays(_Plain):
+    def forward(self, query, key, value, allowed=None):
+        q, k, v = (
+            x.reshape(x.size(0), self.num_heads, x.size(1), -1)
+            for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
+        )
+        return self.out_proj(self.mix(q, k, v, allowed).reshape(query.shape))
+
+
 class _ValuesFromKeys(_Plain):
     def forward(self, query, key, value, allowed=None):
         return super().forward(query, key, key, allowed)
@@ -363,6 +486,17 @@ whole = Exercise(
             _Scrambled,
             "The tokens are scrambled among the heads: (B, T, D) went straight to (B, H, T, d). First (B, T, H, d), "
             "then exchange axes 1 and 2.",
+            also=(_ScrambledBothWays,),
+        ),
+        Mistake(
+            _DealtLikeCards,
+            "The features were dealt out to the heads like cards: head 0 got features 0, H, 2H, … Cut the last axis "
+            "into (H, d), not (d, H).",
+        ),
+        Mistake(
+            _AmongHeads,
+            "The heads stand behind the tokens, (B, T, H, d), so that the heads of one token look at each other. "
+            "Exchange axes 1 and 2 before you attend.",
         ),
         Mistake(
             _JoinedWithoutTranspose,
@@ -373,7 +507,24 @@ whole = Exercise(
             _MaskInverted,
             "The mask is turned around: allowed is True where a query may look. (nn.MultiheadAttention means the "
             "opposite by True; attend does not.)",
+            also=(_InvertedByHand,),
         ),
+        Mistake(
+            _MaskRequired,
+            "allowed may be None: then nothing is hidden, and there is nothing to turn around.",
+        ),
+        Mistake(
+            _MaskedLate,
+            "The mask came after the softmax: what was hidden has had its share of the sum, and the rows no longer sum "
+            "to 1. It belongs on the scores.",
+        ),
+        Mistake(_DividedByD, "You divided by head_dim, or by its root twice. (attend divides once, by itself.)"),
+        Mistake(_BothResults, "attend gives two things, output and weights. Go on with the first."),
+        Mistake(
+            _FromQueryOnly,
+            "Keys and values were made from query: this is self-attention, whatever it is given.",
+        ),
+        Mistake(_NotProjected, "q_proj, k_proj and v_proj are not used: project first, then split."),
         Mistake(_NotScaled, "The scores are not scaled: divide them by √head_dim, or let attend do it."),
         Mistake(
             _ValuesFromKeys, "The values were made from key. They are made from value, which may be another tensor."

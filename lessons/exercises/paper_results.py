@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 import torch
 from torch import Tensor
@@ -12,19 +13,24 @@ from lessons.exercises.engine import Case, Exercise, Mistake, numbers
 LONGEST = 4  # BLEU counts runs of 1, 2, 3 and 4 words
 
 
-def operations(n: int, d: int, k: int) -> tuple[int, int, int]:
-    """n words of d features -> the multiply-adds of a self-attention, a recurrent and a convolutional layer.
+def operations(n: int, d: int, k: int) -> tuple[int, int, int, int]:
+    """n words of d features -> the multiply-adds of a self-attention, a recurrent, an LSTM and a convolutional layer.
 
     Self-attention: its four projections, the scores and the weighted sum. Recurrent: W_x x + W_h h at each word.
-    Convolutional: at each word, a kernel over k words; outside the sentence it meets zeros, which are counted too.
+    LSTM: four such pairs of matrices. Convolutional: at each word, a kernel over k words; outside the sentence it
+    meets zeros, which are counted too.
     """
     attention = 4 * n * d**2 + n**2 * d + n**2 * d
-    return attention, 2 * n * d**2, k * n * d**2
+    recurrent = 2 * n * d**2
+    return attention, recurrent, 4 * recurrent, k * n * d**2
 
 
-def _three(candidate, sizes):
+LAYERS = ("self-attention", "recurrent", "LSTM", "convolutional")
+
+
+def _counts_of_layers(candidate, sizes):
     found = [candidate(*size) for size in sizes.tolist()]
-    if any(not isinstance(row, tuple | list) or len(row) != 3 for row in found):
+    if any(not isinstance(row, tuple | list) or len(row) != len(LAYERS) for row in found):
         return found[0] if isinstance(found[0], tuple) else (found[0],)
     return tuple(torch.tensor([float(x) for x in column]) for column in zip(*found))
 
@@ -37,52 +43,98 @@ def _size_cases(generator) -> list[Case]:
     ]
 
 
+def _with(**changed) -> Callable[[int, int, int], tuple]:
+    """The right counts, but for those of some layers."""
+
+    def wrong(n, d, k):
+        right = dict(zip(("attention", "recurrent", "lstm", "convolution"), operations(n, d, k)))
+        return tuple((right | {name: count(n, d, k) for name, count in changed.items()}).values())
+
+    return wrong
+
+
 counting = Exercise(
     name="my_operations",
     reference=operations,
     cases=_size_cases,
-    call=_three,
-    outputs=("self-attention", "recurrent", "convolutional"),
+    call=_counts_of_layers,
+    outputs=LAYERS,
     mistakes=[
         Mistake(
-            lambda n, d, k: (2 * n**2 * d, 2 * n * d**2, k * n * d**2),
-            "The four projections of the attention layer are missing: 4·n·d². The paper's table leaves them out, too; "
-            "a machine does not.",
+            _with(attention=lambda n, d, k: 2 * n**2 * d),
+            "The four projections of the attention layer are missing. The paper's table leaves them out, too; a "
+            "machine does not.",
         ),
         Mistake(
-            lambda n, d, k: (n**2 * d, n * d**2, k * n * d**2),
-            "That is the table of the paper, the orders of growth alone. Count them all: four projections, scores and "
-            "weighted sum; and two matrices in the recurrent layer.",
+            lambda n, d, k: (n**2 * d, n * d**2, 4 * n * d**2, k * n * d**2),
+            "Those are the orders of growth in the paper's table. Count every product: four projections, scores and "
+            "weighted sum; and two matrices in a recurrent layer.",
+            also=[
+                lambda n, d, k: (n**2 * d, n * d**2, n * d**2, k * n * d**2),
+                lambda n, d, k: (n**2 * d, n * d**2, 8 * n * d**2, k * n * d**2),
+            ],
         ),
         Mistake(
-            lambda n, d, k: (3 * n * d**2 + 2 * n**2 * d, 2 * n * d**2, k * n * d**2),
+            _with(attention=lambda n, d, k: 3 * n * d**2 + 2 * n**2 * d),
             "Attention has four projections, not three: q, k, v, and the one of the output.",
         ),
         Mistake(
-            lambda n, d, k: (4 * n * d**2 + n**2 * d, 2 * n * d**2, k * n * d**2),
+            _with(attention=lambda n, d, k: 4 * n * d**2 + n**2 * d),
             "Attention multiplies twice with n × n: the scores, and then the weighted sum of the values.",
         ),
         Mistake(
-            lambda n, d, k: (4 * n * d**2 + 2 * n * d**2, 2 * n * d**2, k * n * d**2),
-            "The scores are as many as pairs of words: each of n² costs d multiply-adds. You have n·d² there.",
+            _with(attention=lambda n, d, k: 6 * n * d**2),
+            "Your attention does not grow with the square of the sentence. There is a score for each of n² pairs of "
+            "words; how many multiply-adds does one score take?",
         ),
         Mistake(
-            lambda n, d, k: (4 * n * d**2 + 2 * n**2 * d, n * d**2, k * n * d**2),
+            _with(attention=lambda n, d, k: 4 * n * d**2 + 2 * n**2),
+            "A score is a dot product of two vectors of d features, not one multiplication; and so is each number of "
+            "the weighted sum one of n.",
+        ),
+        Mistake(
+            _with(recurrent=lambda n, d, k: n * d**2),
             "The recurrent layer has two matrices: one for the word, one for the state before it.",
+            also=[_with(recurrent=lambda n, d, k: n * d**2, lstm=lambda n, d, k: 4 * n * d**2)],
         ),
         Mistake(
-            lambda n, d, k: (4 * n * d**2 + 2 * n**2 * d, 2 * n * d**2, k * n * d),
-            "The convolution is counted as if each feature were on its own (a separable one is). Here every feature "
-            "of the result reads all d features of k words.",
+            _with(lstm=lambda n, d, k: 4 * n * d**2),
+            "Your LSTM has four matrices; it has four pairs: in each, one reads the word and one the state.",
         ),
         Mistake(
-            lambda n, d, k: (4 * n * d**2 + 2 * n**2 * d, 2 * n * d**2, n * d**2),
+            _with(lstm=lambda n, d, k: 2 * n * d**2),
+            "Your LSTM costs as much as the plain recurrent layer. How many pairs of matrices has it?",
+        ),
+        Mistake(
+            _with(lstm=lambda n, d, k: 6 * n * d**2),
+            "Three pairs of matrices: that is a GRU, the LSTM's smaller sister. The LSTM has four.",
+        ),
+        Mistake(
+            _with(convolution=lambda n, d, k: k * n * d),
+            "The convolution is counted as if each feature were on its own. Here every feature of the result reads "
+            "all d features of k words.",
+        ),
+        Mistake(
+            _with(convolution=lambda n, d, k: n * d**2),
             "The width of the kernel is missing: k words are read for each word of the result.",
         ),
         Mistake(
+            _with(convolution=lambda n, d, k: k**2 * n * d**2),
+            "k × k is the kernel of an image. A sentence has one direction: the kernel lies over k words.",
+        ),
+        Mistake(
+            _with(convolution=lambda n, d, k: k * (n - k + 1) * d**2),
+            "The convolution stops before the kernel hangs over the end, and gives fewer than n vectors. Here there "
+            "are zeros beyond the ends, and they are multiplied, too.",
+        ),
+        Mistake(
             lambda n, d, k: tuple(2 * count for count in operations(n, d, k)),
-            "All three are twice too many: you counted multiplications and additions apart (FLOPs). Here one "
-            "multiply-add is one operation.",
+            "All are twice too many: you counted multiplications and additions apart (FLOPs). Here one multiply-add "
+            "is one operation.",
+        ),
+        Mistake(
+            lambda n, d, k: tuple(count // n for count in operations(n, d, k)),
+            "That is the share of one word. The layer reads n of them.",
         ),
     ],
     hints=[
@@ -121,6 +173,7 @@ def _word_cases(generator) -> list[Case]:
         Case({"written": "the the the the the the the", "right": "the cat is on the mat"}, about="one word repeated"),
         Case({"written": "a b", "right": "a b c d"}, about="shorter than the n-gram"),
         Case({"written": "a a b", "right": "a a a a b b"}, about="more often in the right one"),
+        Case({"written": "he sat on ice", "right": "the cat sa ton nice ice"}, about="words of several letters"),
     ]
 
 
@@ -134,6 +187,20 @@ def _unclipped(written, right, n):
     return sum(gram in theirs for gram in ours), len(ours)
 
 
+def _found_among(ours, theirs):
+    return sum((Counter(ours) & Counter(theirs)).values()), len(ours)
+
+
+def _in_the_text(written, right, n):
+    texts = [" ".join(gram) for gram in _grams(written, n)]
+    return sum(text in " ".join(right) for text in texts), len(texts)
+
+
+def _in_the_text_often(written, right, n):
+    texts = Counter(" ".join(gram) for gram in _grams(written, n))
+    return sum(min(count, " ".join(right).count(text)) for text, count in texts.items()), sum(texts.values())
+
+
 ngrams = Exercise(
     name="my_matches",
     reference=matches,
@@ -145,6 +212,22 @@ ngrams = Exercise(
             _unclipped,
             "Not clipped: “the the the the” finds the one “the” again and again. An n-gram counts at most as often as "
             "it stands in the right translation.",
+        ),
+        Mistake(
+            lambda w, r, n: (
+                sum(ours == theirs for ours in _grams(w, n) for theirs in _grams(r, n)),
+                len(_grams(w, n)),
+            ),
+            "Every pair of equal n-grams counts for you: two “a b” on each side are found four times. Each one of the "
+            "right translation can be found once.",
+        ),
+        Mistake(
+            lambda w, r, n: (
+                sum(min(_grams(w, n).count(gram), _grams(r, n).count(gram)) for gram in _grams(w, n)),
+                len(_grams(w, n)),
+            ),
+            "An n-gram that was written twice is counted twice over, once at each of its places. Go through the "
+            "different ones: set(…).",
         ),
         Mistake(
             lambda w, r, n: (len(set(_grams(w, n)) & set(_grams(r, n))), len(_grams(w, n))),
@@ -171,6 +254,40 @@ ngrams = Exercise(
         Mistake(
             lambda w, r, n: matches(w, r, 1),
             "Single words are counted, whatever n is.",
+        ),
+        Mistake(
+            lambda w, r, n: tuple(map(sum, zip(*(matches(w, r, size) for size in range(1, n + 1))))),
+            "The runs of 1, 2, … up to n words are counted together. Here only those of n words are asked for.",
+        ),
+        Mistake(
+            lambda w, r, n: _found_among(*([tuple(sorted(gram)) for gram in _grams(words, n)] for words in (w, r))),
+            "“b a” finds “a b”: your n-grams have lost their order.",
+            also=[lambda w, r, n: _found_among(*([frozenset(gram) for gram in _grams(words, n)] for words in (w, r)))],
+        ),
+        Mistake(
+            lambda w, r, n: _found_among(*(["".join(gram) for gram in _grams(words, n)] for words in (w, r))),
+            "“sat on” finds “sa ton”: joined without a blank, they are the same letters. A tuple keeps words apart.",
+            seen_in="words of several letters",
+        ),
+        Mistake(
+            _in_the_text,
+            "“he” is found in “the”: you look for letters in a text. Compare words with words.",
+            also=[_in_the_text_often],
+            seen_in="words of several letters",
+        ),
+        Mistake(
+            lambda w, r, n: matches(w, r, n)[::-1],
+            "The two numbers have changed places: first what is found, then how many were written.",
+        ),
+        Mistake(
+            lambda w, r, n: _found_among(*([tuple(s[i : i + n]) for i in range(len(s))] for s in (w, r))),
+            "At the end your runs become shorter than n: a slice does not complain there. T words have T - n + 1 "
+            "runs of n words.",
+        ),
+        Mistake(
+            lambda w, r, n: (matches(w, r, n)[0], len(w) - n + 1),
+            "Two words have no run of four: that is 0 of them, not -1.",
+            seen_in="shorter than the n-gram",
         ),
         Mistake(
             lambda w, r, n: (
@@ -269,12 +386,17 @@ scoring = Exercise(
             "The penalty is exp(1 - right/length), not length/right: it is harsher on very short texts.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(n, r) * math.prod(_precisions(f, w)),
-            "The four precisions are multiplied, but the fourth root is missing: a mean of them is asked for.",
+            lambda f, w, n, r: 100 * _penalty(n, r) * math.prod(_precisions(f, w)) / 4,
+            "A quarter of the product, not its fourth root: x ** 1 / 4 is (x ** 1) / 4. Put 1 / 4 in brackets.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(n, r) * sum(f) / sum(w),
+            lambda f, w, n, r: 0.0 if min(f) == 0 else 100 * _penalty(n, r) * sum(f) / sum(w),
             "You threw all n-grams into one pot. Each n has its precision; then their geometric mean is taken.",
+            also=[lambda f, w, n, r: 100 * _penalty(n, r) * sum(f) / sum(w)],
+        ),
+        Mistake(
+            lambda f, w, n, r: 100 * _penalty(n, r) * math.prod(_precisions(f, w)),
+            "The four precisions are multiplied, but the fourth root is missing: a mean of them is asked for.",
         ),
         Mistake(
             lambda f, w, n, r: 100 * _penalty(n, r) * _geometric([(x + 1) / (y + 1) for x, y in zip(f, w)]),
@@ -284,6 +406,13 @@ scoring = Exercise(
         Mistake(
             lambda f, w, n, r: 100 * _penalty(n, r) * math.exp(sum(math.log(x / y) for x, y in zip(f, w)) / 4),
             "Right as long as something is found for each n. Where nothing is, log 0 stops it: BLEU is 0 then.",
+            seen_in="no run of three words is found",
+        ),
+        Mistake(
+            lambda f, w, n, r: 100 * _penalty(n, r) * _geometric([x / y for x, y in zip(f, w) if x]),
+            "A precision of 0 is left out of your mean, and what finds no run of three words is rewarded for it. Then "
+            "BLEU is 0.",
+            also=[lambda f, w, n, r: 100 * _penalty(n, r) * math.prod(x / y for x, y in zip(f, w) if x) ** (1 / 4)],
             seen_in="no run of three words is found",
         ),
         Mistake(
@@ -310,16 +439,34 @@ def _score_cases(generator) -> list[Case]:
     return [case(3), case(5), case(10), Case({"scores": torch.tensor([70.0, 70.0, 70.0])}, about="all the same")]
 
 
+def _both(candidate, scores):
+    """Plain numbers are as good as tensors."""
+    found = candidate(scores)
+    if not isinstance(found, tuple | list):
+        return found
+    return tuple(x if x is None else torch.as_tensor(x).double() for x in found)
+
+
 errors = Exercise(
     name="my_mean_and_error",
     reference=mean_and_error,
     cases=_score_cases,
+    call=_both,
     outputs=("mean", "error"),
     mistakes=[
         Mistake(
             lambda scores: (scores.mean(), scores.std()),
             "The error is the standard deviation: how far one training lies from another. The mean of N trainings is "
             "surer than one of them: divide by √N.",
+            also=[lambda scores: (scores.mean(), scores.std(correction=0))],
+        ),
+        Mistake(
+            lambda scores: (scores.mean(), scores.var() / len(scores)),
+            "That is the error squared, in points squared. Take the root.",
+        ),
+        Mistake(
+            lambda scores: (scores.mean(), scores.std() / len(scores) / 2),
+            "N ** 1 / 2 is half of N, not its root: put 1 / 2 in brackets, or take math.sqrt.",
         ),
         Mistake(
             lambda scores: (scores.mean(), scores.std(correction=0) / len(scores) ** 0.5),
@@ -346,6 +493,15 @@ errors = Exercise(
         Mistake(
             lambda scores: (scores.mean(), scores.std() / (len(scores) - 1) ** 0.5),
             "N - 1 stands inside the standard deviation, and torch's std has it there; under the root it is N.",
+        ),
+        Mistake(
+            lambda scores: (scores.mean(), 1.96 * scores.std() / len(scores) ** 0.5),
+            "That is a 95 % interval, about two errors to each side. The error itself is asked for.",
+            also=[lambda scores: (scores.mean(), 2 * scores.std() / len(scores) ** 0.5)],
+        ),
+        Mistake(
+            lambda scores: (scores.std() / len(scores) ** 0.5, scores.mean()),
+            "The two have changed places: first the mean, then its error.",
         ),
         Mistake(
             lambda scores: (scores.median(), scores.std() / len(scores) ** 0.5),
@@ -401,8 +557,9 @@ def _hunt_cases(generator) -> list[Case]:
 
     return [
         case(9, [3, 4, 5, 6], [3, 7, 8, 5, 6, 4], 12),
+        case(9, [3, 4, 5, 6, 7], [3, 6, 3, 8, 6, 4], 12),
         case(10, [4, 5, 6, 7, 8, 9], [4, 3, 6], 9),
-        case(8, [3, 4, 5], [3, 6, 4, 7, 5], 4, about="longer than max_len"),
+        case(8, [3, 4, 5], [3, 6, 4, 7, 5, 4, 6], 4, about="longer than max_len"),
         case(9, [3, 4, 5, 6], [7, 4, 8, 6, 3], 10, about="other ids for the marks", bos_id=0, eos_id=1),
     ]
 
@@ -416,13 +573,18 @@ forcing_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda f, right, bos, eos, n: [word for word in _forced(f, right) if word != eos],
-            "Still the model reads the right translation, and is led back to it after each mistake. A BLEU of this is "
-            "no BLEU of translations: in use there is no right one to read.",
+            "The bug is still there. A symptom: hand it another right translation to be compared with, and the same "
+            "model writes other words.",
+            also=[
+                lambda f, right, bos, eos, n: list(takewhile(lambda word: word != eos, _forced(f, right))),
+                lambda f, right, bos, eos, n: _forced(f, right)[:-1],
+            ],
         ),
         Mistake(
             lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, len(right) - 2)[1:] if w != eos],
             "It writes alone now, but it is stopped where the right translation ends: it is told the length, and "
             "never writes too much.",
+            also=[lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, len(right) - 1)[1:] if w != eos]],
         ),
         Mistake(
             lambda f, right, bos, eos, n: _freely(f, bos, eos, n)[1:],
@@ -431,10 +593,32 @@ forcing_hunt = Exercise(
         Mistake(
             lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, n) if w != eos],
             "The begin mark is among the words: the model did not write it.",
+            also=[lambda f, right, bos, eos, n: _freely(f, bos, eos, n)],
         ),
         Mistake(
             lambda f, right, bos, eos, n: _freely(f, bos, -1, n)[1:],
             "It goes on after the end mark: eos_id is what ends a sentence.",
+            also=[lambda f, right, bos, eos, n: [w for w in _freely(f, bos, -1, n)[1:] if w != eos]],
+        ),
+        Mistake(
+            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, n - 1)[1:] if w != eos],
+            "A sentence that is cut off at max_len has one word too few. max_len counts what is written, without the "
+            "begin mark; and a sentence that was cut off has no end mark to take away.",
+            seen_in="longer than max_len",
+        ),
+        Mistake(
+            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, n + 1)[1:] if w != eos],
+            "A sentence that is cut off at max_len has one word too many.",
+            seen_in="longer than max_len",
+        ),
+        Mistake(
+            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, 30)[1:] if w != eos],
+            "max_len does not stop it. A model that never says eos_id would write forever.",
+            seen_in="longer than max_len",
+        ),
+        Mistake(
+            lambda f, right, bos, eos, n: [w for w in _freely(lambda ids: f(ids[-1:]), bos, eos, n)[1:] if w != eos],
+            "The model writes alone now, but reads only its last word. Let it read all that it has written.",
         ),
         Mistake(
             lambda f, right, bos, eos, n: right[1:-1].tolist(),

@@ -67,6 +67,26 @@ projections = Exercise(
             lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_q, x @ w_v),
             "Your queries and keys are swapped. q comes from w_q and k from w_k.",
         ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_k, x @ w_v),
+            "Your queries are your keys: q was made with w_k. Each of the three has a matrix of its own.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_k, x @ w_k),
+            "Your values are your keys: v was made with w_k. Each of the three has a matrix of its own.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (w_q @ x, w_k @ x, w_v @ x),
+            "x belongs on the left: x @ w. Its rows are the tokens, and its D features meet the D rows of w.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: ((x @ w_q).T, (x @ w_k).T, (x @ w_v).T),
+            "Your results are transposed: the tokens should go down the rows, as they do in x.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q @ w_k, x @ w_q @ w_k @ w_v),
+            "k was made from q instead of from x. All three are projections of the same tokens, x.",
+        ),
     ],
     hints=[
         "One token is a row of x with D numbers; it must become a row with d numbers. Which product does that?",
@@ -119,8 +139,22 @@ score_table = Exercise(
         ),
         Mistake(
             lambda q, k: (q @ k.T) / (q.norm(dim=-1)[:, None] * k.norm(dim=-1)),
-            "You divided by the lengths of the vectors: that is the cosine. The dot product alone is asked for; how "
-            "long a query is may matter.",
+            "You divided by the lengths of the vectors: that is the cosine. The dot product alone is asked for; in it "
+            "the lengths count, too.",
+        ),
+        Mistake(
+            lambda q, k: (q * k).sum(dim=-1),
+            "You multiplied query i with key i alone. Every query meets every key: the result is a table, (Q, K).",
+        ),
+        Mistake(
+            lambda q, k: q @ k.reshape(k.size(1), k.size(0)),
+            "reshape and view fill the numbers of k, in their old order, into another shape. That is no transpose: "
+            "k.T turns the rows into columns.",
+        ),
+        Mistake(
+            lambda q, k: (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1),
+            "These are the weights already. The scores are asked for: plain products, with no softmax.",
+            also=(lambda q, k: (q @ k.T).softmax(dim=-1),),
         ),
     ],
     hints=[
@@ -157,6 +191,24 @@ mixtures = Exercise(
         Mistake(
             lambda weights, v: v.mean(dim=0).expand(weights.size(0), -1),
             "You took the plain average of the values, the same for every query. Each query has weights of its own.",
+        ),
+        Mistake(
+            lambda weights, v: weights[:, -1:] * v[-1],
+            "Only the last key counts in your result. A loop that writes output[i] = … replaces what was there; "
+            "output[i] += … adds to it.",
+        ),
+        Mistake(
+            lambda weights, v: v @ weights,
+            "The other way round: the weights stand on the left, so that their K columns meet the K rows of v.",
+        ),
+        Mistake(
+            lambda weights, v: weights * v,
+            "You multiplied entry by entry. A row of the output is a sum: each value times its weight, added up over "
+            "the keys.",
+        ),
+        Mistake(
+            lambda weights, v: weights.softmax(dim=-1) @ v,
+            "The weights are weights already, and their rows sum to 1: another softmax makes them nearly alike.",
         ),
     ],
     hints=[
@@ -230,6 +282,10 @@ bug_hunt = Exercise(
         Mistake(
             lambda x, w_q, w_k, w_v: ((x @ w_q) @ (x @ w_v).T / math.sqrt(w_q.size(-1))).softmax(dim=-1) @ (x @ w_v),
             "Now the keys are made with w_v. They need w_k.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: ((x @ w_k) @ (x @ w_q).T / math.sqrt(w_k.size(-1))).softmax(dim=-1) @ (x @ w_v),
+            "Now queries and keys are swapped: q needs w_q, and k needs w_k.",
         ),
     ],
     hints=[

@@ -1,6 +1,7 @@
 """What the learner reads: the report of a check, and hints that unfold."""
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,7 +30,7 @@ class Report:
         evidence = f"<pre>{html.escape(self.evidence)}</pre>" if self.evidence else ""
         return (
             f'<div style="border-left: 4px solid {colour}; padding: 2px 12px; white-space: pre-wrap">'
-            f"<strong>{self.verdict}.</strong> {html.escape(self.message)}{evidence}</div>"
+            f"<strong>{self.verdict}.</strong> {_marked_up(self.message)}{evidence}</div>"
         )
 
 
@@ -46,8 +47,14 @@ class Hints:
     def _repr_html_(self) -> str:
         inner = _details("Solution: the package's own source", f"<pre>{html.escape(self.solution)}</pre>")
         for number, text in reversed(list(enumerate(self.texts, start=1))):
-            inner = _details(f"Hint {number}", f"<p>{html.escape(text)}</p>{inner}")
+            inner = _details(f"Hint {number}", f"<p>{_marked_up(text)}</p>{inner}")
         return inner
+
+
+def _marked_up(text: str) -> str:
+    """*emphasis* and `code` as HTML shows them; a product a * b stays as it is."""
+    text = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r"(?<![\w*>])\*([A-Za-z][^*\n<]*)(?<=\w)\*(?![\w*])", r"<em>\1</em>", text)
 
 
 def _details(summary: str, inside: str) -> str:

@@ -61,6 +61,17 @@ soft_rows = Exercise(
             lambda s: s.exp() / s.exp().sum(dim=-1, keepdim=True),
             "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Take the "
             "greatest score of the row away first; the quotient stays the same.",
+            also=(lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),),
+        ),
+        Mistake(
+            lambda s: s.exp() / s.exp().sum(dim=-1),
+            "A sum or a maximum over the last axis has one number a row, (…, Q), and does not fit against (…, Q, K). "
+            "keepdim=True keeps the axis with size 1, so that the number is spread along its row.",
+        ),
+        Mistake(
+            lambda s: s - s.max(dim=-1, keepdim=True),
+            "max with a dim gives two things, the greatest numbers and their places. Take s.max(dim=…).values, or "
+            "s.amax(dim=…), which gives the numbers alone.",
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(),
@@ -74,6 +85,7 @@ soft_rows = Exercise(
         Mistake(
             lambda s: (s - s.amax(dim=-1, keepdim=True)).exp(),
             "These are the powers of e. Each row must still be divided by its sum.",
+            also=(lambda s: s.exp(),),
         ),
         Mistake(
             lambda s: s.log_softmax(dim=-1),
@@ -127,10 +139,29 @@ scaling = Exercise(
             lambda q, k: q @ k.mT / math.sqrt(q.size(1)),
             "Right for a table, where axis 1 holds the features. With a batch in front, axis 1 is something else: "
             "name the axis from the end, q.size(-1).",
+            also=(lambda q, k: q @ k.mT / math.sqrt(k.size(1)),),
         ),
         Mistake(
             lambda q, k: q @ k.T / math.sqrt(q.size(-1)),
             ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
+        ),
+        Mistake(
+            lambda q, k: q @ k.transpose(0, 1) / math.sqrt(q.size(-1)),
+            "transpose(0, 1) is right for a table. With a batch in front it swaps sentences and keys: name the axes "
+            "from the end, k.transpose(-2, -1).",
+        ),
+        Mistake(
+            lambda q, k: q @ k / math.sqrt(q.size(-1)),
+            "k is not transposed: the features of a query must meet the features of a key. Swap the last two axes of "
+            "k first.",
+        ),
+        Mistake(
+            lambda q, k: k @ q.mT / math.sqrt(q.size(-1)),
+            "Your table is transposed: queries go down the rows, keys across the columns.",
+        ),
+        Mistake(
+            lambda q, k: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1),
+            "These are the weights already. The scores are asked for, before the softmax.",
         ),
     ],
     hints=[
@@ -182,6 +213,14 @@ whole = Exercise(
         Mistake(
             lambda q, k, v: (q @ k.mT / q.size(-1)).softmax(dim=-1) @ v,
             "You divided by d. Divide by its square root.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT * math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
+            "You multiplied by √d. Divide.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1),
+            "These are the weights. One step is left: mix the values by them.",
         ),
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(v.size(-1))).softmax(dim=-1) @ v,
@@ -250,6 +289,10 @@ spread = Exercise(
             "You summed down the columns. Each query, so each row, has an entropy of its own.",
         ),
         Mistake(
+            lambda w: -torch.xlogy(w, w).sum(dim=1),
+            "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
+        ),
+        Mistake(
             lambda w: -torch.xlogy(w, w).mean(dim=-1),
             "You took the mean over the keys. The entropy is the sum.",
         ),
@@ -259,7 +302,7 @@ spread = Exercise(
         ),
         Mistake(
             lambda w: -(w * (w + 1e-3).log()).sum(dim=-1),
-            also=tuple(lambda w, eps=eps: -(w * (w + eps).log()).sum(dim=-1) for eps in (1e-2, 1e-4)),
+            also=tuple(lambda w, eps=eps: -(w * (w + eps).log()).sum(dim=-1) for eps in (1e-2, 1e-4, 1e-5)),
             hint="You added a small number inside the logarithm to keep it from 0. It shifts every other weight a "
             "little, too: treat the zeros alone.",
         ),
@@ -283,7 +326,8 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             _softmax_along_one,
-            "The bug is still there. It shows as soon as there is a batch: print weights.sum(dim=-1) for one.",
+            "The bug is still there. A symptom: where all values are 1, every output should be 1; with a batch in "
+            "front it is not.",
         ),
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=2) @ v,

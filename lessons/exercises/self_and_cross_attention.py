@@ -48,11 +48,11 @@ def _layer_cases(generator) -> list[Case]:
     ]
 
 
-def _attend_plainly(q, k, v, allowed, *, size=None, axis=-1, invert=False):
+def _attend_plainly(q, k, v, allowed, *, size=None, axis=-1, invert=False, filled_with=-torch.inf):
     """Attention with one thing done otherwise, for the known mistakes."""
     scores = q @ k.mT / math.sqrt(size or q.size(-1))
     if allowed is not None:
-        scores = scores.masked_fill(allowed if invert else ~allowed, -torch.inf)
+        scores = scores.masked_fill(allowed if invert else ~allowed, filled_with)
     weights = scores.softmax(dim=axis)
     return weights @ v, weights
 
@@ -73,6 +73,10 @@ one_function = Exercise(
         Mistake(
             lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, x @ w_k, x @ w_v, a),
             "You never looked at keys_from: this is self-attention, whatever it is given.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(m @ w_q, m @ w_k, m @ w_v, a),
+            "You never looked at queries_from: this is self-attention, whatever it is given.",
         ),
         Mistake(
             lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, x @ w_v, a),
@@ -100,8 +104,33 @@ one_function = Exercise(
             "The scores are not scaled: divide them by √d, or let attend do it.",
         ),
         Mistake(
+            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, size=w_q.size(-1) ** 2),
+            "You divided the scores by d. It is the root of d.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, axis=-2),
+            "Your columns sum to 1, not your rows: the softmax ran over the queries. It runs over the keys, the last "
+            "axis.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, filled_with=0.0),
+            "A forbidden score was set to 0. That is a score like any other, and e⁰ is 1: only −inf leaves no weight.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, ~a, invert=True),
+            "allowed may be None: then nothing is hidden, and there is nothing to turn around.",
+        ),
+        Mistake(
             lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_q, m @ w_v, a),
             "The keys were made with w_q. They have a matrix of their own, w_k.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_k, m @ w_q, m @ w_v, a),
+            "w_q and w_k are exchanged: w_q makes the queries, w_k the keys.",
+        ),
+        Mistake(
+            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_v, m @ w_k, a),
+            "Keys and values are exchanged: attend takes q, k, v in this order.",
         ),
         Mistake(
             lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, m @ w_v, a)[::-1],
@@ -164,7 +193,7 @@ def _ids(generator, rows: int, columns: int, pad_id: int) -> Tensor:
     ids = torch.randint(0, 9, (rows, columns), generator=generator)
     ids[ids >= pad_id] += 1
     for row in range(rows):
-        ids[row, columns - row % columns :] = pad_id
+        ids[row, columns - (row + 1) % columns :] = pad_id
     return ids
 
 
@@ -189,6 +218,15 @@ cross_hidden = Exercise(
             "This is the target's padding on the axis of the keys. In cross-attention the keys are the source.",
         ),
         Mistake(
+            lambda src, tgt, pad: (tgt != pad)[:, None, :, None],
+            "Whole rows are hidden: those of the target's padding, which is on the side of the queries. A mask hides "
+            "keys, so columns. Who are the keys here?",
+        ),
+        Mistake(
+            lambda src, tgt, pad: (src[:1] != pad)[:, None, None, :],
+            "Every sentence got the mask of the first one. Each has padding of its own.",
+        ),
+        Mistake(
             lambda src, tgt, pad: (tgt != pad)[:, None, :, None] & (src != pad)[:, None, None, :],
             "The source's padding is right. But you also blocked the padding of the target, which is on the axis of "
             "the queries: such a row has nothing to look at, and gives NaN in much code.",
@@ -200,6 +238,10 @@ cross_hidden = Exercise(
             ),
             "You made it causal. The source is known from the start: every target position may look at all of it. "
             "Word 1 of a translation may need the last word of the source.",
+            also=(
+                lambda src, tgt, pad: (src != pad)[:, None, None, :] & masks.causal(tgt.size(1)),
+                lambda src, tgt, pad: masks.causal(tgt.size(1)) & (src != pad)[:, None, None, :],
+            ),
         ),
         Mistake(
             lambda src, tgt, pad: (src != 0)[:, None, None, :],
@@ -207,7 +249,7 @@ cross_hidden = Exercise(
         ),
         Mistake(
             lambda src, tgt, pad: (src != 1)[:, None, None, :],
-            "You compared with 1, which was the padding in the example. It has the id that the caller says.",
+            "You compared with 1. Padding may have another id: the caller says which, in src_pad_id.",
         ),
         Mistake(
             lambda src, tgt, pad: torch.ones(src.size(0), 1, tgt.size(1), src.size(1), dtype=torch.bool),
@@ -243,6 +285,11 @@ def _three(src, tgt, self_pad, tgt_pad, cross_pad, *, causal_mask=True):
     )
 
 
+def _also_on_queries(three, tgt, tgt_pad, places):
+    real = (tgt != tgt_pad)[:, None, :, None]
+    return tuple(mask & real if place in places else mask for place, mask in enumerate(three))
+
+
 def _stretched(candidate, src, tgt, src_pad_id, tgt_pad_id):
     given = candidate(src, tgt, src_pad_id, tgt_pad_id)
     if not isinstance(given, tuple | list) or len(given) != 3:
@@ -263,8 +310,7 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda src, tgt, s, t: _three(src, tgt, s, s, s),
-            "The bug is still there. It does not show as long as both languages have the same id for padding; here "
-            "they differ.",
+            "The bug is still there. A symptom: a real word of the target is hidden, and some of its padding is not.",
         ),
         Mistake(
             lambda src, tgt, s, t: _three(src, tgt, s, t, t),
@@ -290,6 +336,15 @@ bug_hunt = Exercise(
             ),
             "Now the target hides both ids. The source's padding id may be a real word of the target: it is another "
             "language, with another vocabulary.",
+        ),
+        Mistake(
+            lambda src, tgt, s, t: _also_on_queries(_three(src, tgt, s, t, s), tgt, t, [1]),
+            "The ids are right now. But you also hid rows: those of the target's padding, on the side of the queries. "
+            "Such a row may have nothing to look at. A mask hides keys.",
+            also=(
+                lambda src, tgt, s, t: _also_on_queries(_three(src, tgt, s, t, s), tgt, t, [2]),
+                lambda src, tgt, s, t: _also_on_queries(_three(src, tgt, s, t, s), tgt, t, [1, 2]),
+            ),
         ),
     ],
     hints=[

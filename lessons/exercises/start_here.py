@@ -34,6 +34,11 @@ row_means = Exercise(
             lambda x: x.mean(dim=1, keepdim=True),
             "The numbers are right, but the result is a column, (T, 1); expected (T,). keepdim=True keeps the axis.",
         ),
+        Mistake(
+            lambda x: [row.mean() for row in x],
+            "Your result is a list; expected a tensor. torch.stack makes one out of a list of tensors, torch.tensor "
+            "out of a list of numbers.",
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

@@ -80,6 +80,16 @@ def _log_p(logits, targets, dim=-1):
     return logits.log_softmax(dim=dim).gather(-1, targets[..., None]).squeeze(-1)
 
 
+def _unflattened(logits, targets, pad_id):
+    return F.cross_entropy(logits, targets, ignore_index=pad_id)
+
+
+UNFLATTENED = (
+    "F.cross_entropy looks for the V logits on axis 1, and yours are on the last one. Either flatten batch and "
+    "positions into one axis, in the logits and in the targets, or hand over logits.transpose(1, 2)."
+)
+
+
 def _mean_of_sentences(logits, targets, pad_id):
     real = (targets != pad_id).float()
     return (-(_log_p(logits, targets) * real).sum(dim=1) / real.sum(dim=1)).mean()
@@ -147,6 +157,29 @@ loss = Exercise(
             "The softmax runs over the positions. It runs over the vocabulary, the last axis.",
         ),
         Mistake(
+            _unflattened,
+            UNFLATTENED,
+            also=[lambda logits, targets, pad_id: F.cross_entropy(logits, targets)],
+        ),
+        Mistake(
+            lambda logits, targets, pad_id: F.cross_entropy(
+                logits.reshape(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id
+            ),
+            "The shape is one that cross_entropy takes, but the logits of different words are mixed: view and reshape "
+            "cut the numbers into other rows. To change two axes, transpose.",
+        ),
+        Mistake(
+            lambda logits, targets, pad_id: F.cross_entropy(
+                logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten(), ignore_index=pad_id
+            ),
+            "Shifted once more: these targets are shifted already. Position t of the logits belongs to position t of "
+            "the targets.",
+        ),
+        Mistake(
+            lambda logits, targets, pad_id: -_log_p(logits, targets).exp()[targets != pad_id].mean().log(),
+            "That is the log of the mean probability. First the log of each word's, then the mean.",
+        ),
+        Mistake(
             lambda logits, targets, pad_id: -_log_p(logits, targets)[targets == pad_id].mean(),
             "Only the padding is counted: the mask is turned around.",
         ),
@@ -176,6 +209,9 @@ def smooth(targets: Tensor, vocab_size: int, smoothing: float) -> Tensor:
     return wished
 
 
+RARE = "the last words of the vocabulary are not among the targets"
+
+
 def _one_hot(targets, vocab_size):
     return F.one_hot(targets, vocab_size).float()
 
@@ -185,7 +221,8 @@ def _smooth_cases(generator) -> list[Case]:
         targets = torch.randint(vocab_size, (count,), generator=generator)
         return Case({"targets": targets, "vocab_size": vocab_size, "smoothing": smoothing}, about=about)
 
-    return [case(2, 4, 0.2), case(5, 6, 0.1), case(6, 6, 0.5), case(3, 5, 0.0, "no smoothing")]
+    last_is_rare = Case({"targets": torch.tensor([1, 0, 2]), "vocab_size": 5, "smoothing": 0.1}, about=RARE)
+    return [case(2, 4, 0.2), case(5, 6, 0.1), case(6, 6, 0.5), case(3, 5, 0.0, "no smoothing"), last_is_rare]
 
 
 smoothing = Exercise(
@@ -223,6 +260,25 @@ smoothing = Exercise(
             lambda targets, v, s: (1 - s) * _one_hot(targets, v) + s / (v - 2) * (1 - _one_hot(targets, v)),
             "You left two words out of the sharing, as code does that also leaves out padding. Here all V share.",
         ),
+        Mistake(
+            lambda targets, v, s: (1 - s) * _one_hot(targets, v),
+            "The share is taken from the right word and given to nobody: the rows sum to 1 - smoothing.",
+        ),
+        Mistake(
+            lambda targets, v, s: _one_hot(targets, v),
+            "Nothing is smoothed: the right word keeps the whole 1.",
+        ),
+        Mistake(
+            lambda targets, v, s: (1 - s) * _one_hot(targets, v).amax(dim=0).expand(len(targets), v) + s / v,
+            "Each row has the right words of all positions. wished[:, targets] takes these columns in every row: pair "
+            "row 0 with targets[0], row 1 with targets[1], and so on.",
+        ),
+        Mistake(
+            lambda targets, v, s: (1 - s) * F.one_hot(targets) + s / v,
+            "The rows are as long as the greatest target asks for, and not vocab_size: F.one_hot(targets) guesses the "
+            "number of words from the targets that it sees.",
+            seen_in=RARE,
+        ),
     ],
     hints=[
         "Begin with a matrix that is smoothing / vocab_size everywhere.",
@@ -237,7 +293,8 @@ def rate(step: int, d_model: int, warmup: int) -> float:
 
 
 def _rates(candidate, steps, d_model, warmup):
-    return torch.tensor([float(candidate(step, d_model, warmup)) for step in steps.tolist()])
+    rates = [candidate(step, d_model, warmup) for step in steps.tolist()]
+    return None if None in rates else torch.tensor([float(rate) for rate in rates])
 
 
 def _rate_cases(generator) -> list[Case]:
@@ -269,7 +326,8 @@ schedule = Exercise(
         ),
         Mistake(
             lambda step, d, w: d**-0.5 * step**-0.5,
-            "There is no warm-up: the rate is greatest at the very first step.",
+            "There is no warm-up: the rate is greatest at the very first step. Does the second part of the min stand "
+            "there, and does its warmup have the exponent -1.5?",
         ),
         Mistake(
             lambda step, d, w: d**-0.5 * min(step**-0.5, step * w**-0.5),
@@ -287,6 +345,30 @@ schedule = Exercise(
             lambda step, d, w: min(d**-0.5 * step**-0.5, step * w**-1.5),
             "d_model^-0.5 stands before the whole min, not before its first part alone.",
         ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min(step**-1 / 2, step * w**-3 / 2),
+            "Python takes powers first: x ** -1/2 is half of 1/x. Write x ** -0.5, or brackets.",
+            also=[
+                lambda step, d, w: d**-1 / 2 * min(step**-1 / 2, step * w**-3 / 2),
+                lambda step, d, w: d**-1 / 2 * min(step**-0.5, step * w**-1.5),
+            ],
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min((step + 1) ** -0.5, (step + 1) * w**-1.5),
+            "Your rates are those of the step after: here the first step is 1, not 0, so step needs no + 1.",
+        ),
+        Mistake(
+            lambda step, d, w: w**-0.5 * min(step**-0.5, step * d**-1.5),
+            "d_model and warmup changed places.",
+        ),
+        Mistake(
+            lambda step, d, w: 512**-0.5 * min(step**-0.5, step * w**-1.5),
+            "d_model is not used: you took the paper's 512, whatever d_model says.",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min(step**-0.5, step * 4000**-1.5),
+            "warmup is not used: you took the paper's 4000, whatever warmup says.",
+        ),
     ],
     hints=["In Python, x^-0.5 is x ** -0.5.", "min of two numbers; both parts are equal at step = warmup."],
 )
@@ -300,18 +382,20 @@ def accuracies(predicted: Tensor, targets: Tensor, pad_id: int) -> tuple[Tensor,
 
 
 def _accuracy_cases(generator) -> list[Case]:
-    def case(lengths, width, wrong, about=""):
+    def case(lengths, width, wrong, about="", pad_id=PAD, at_padding=7):
         targets = ids(generator, lengths, width, 9)
-        predicted = targets.where(targets != PAD, 7)  # what is said at padding does not matter
+        predicted = targets.where(targets != PAD, at_padding)  # what is said there does not matter
         for place in wrong:
             predicted[place] = 2
-        return Case({"predicted": predicted, "targets": targets, "pad_id": PAD}, about=about)
+        return Case({"predicted": predicted, "targets": targets.where(targets != PAD, pad_id), "pad_id": pad_id}, about)
 
     return [
         case([3, 2], 3, [(0, 1)]),
         case([5, 3, 4], 6, [(0, 1), (0, 2), (2, 0)]),
         case([4, 4, 4, 4], 4, [(1, 3), (2, 0), (2, 1)], about="no padding at all"),
         case([2, 5, 3], 5, [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)], about="one sentence all wrong"),
+        case([3, 2, 4], 5, [(1, 0)], about="another pad_id than 0", pad_id=9),
+        case([3, 2, 4], 5, [(0, 0), (0, 2)], about="the model, too, says padding at the padding", at_padding=PAD),
     ]
 
 
@@ -319,10 +403,24 @@ def _pair(words, sentences):
     return words.float().mean(), sentences.float().mean()
 
 
+def _as_tensors(candidate, predicted, targets, pad_id):
+    """What is returned, plain numbers as tensors."""
+    shares = candidate(predicted, targets, pad_id)
+    if not isinstance(shares, tuple | list):
+        return shares
+    return tuple(torch.tensor(share) if isinstance(share, float) else share for share in shares)
+
+
+def _mean_share_of_sentences(predicted, targets, pad_id):
+    real = targets != pad_id
+    return ((predicted == targets) & real).sum(dim=1) / real.sum(dim=1)
+
+
 counting = Exercise(
     name="my_accuracies",
     reference=accuracies,
     cases=_accuracy_cases,
+    call=_as_tensors,
     outputs=("words", "sentences"),
     mistakes=[
         Mistake(
@@ -360,6 +458,39 @@ counting = Exercise(
         Mistake(
             lambda predicted, targets, pad_id: tuple(1 - share for share in accuracies(predicted, targets, pad_id)),
             "These are the shares of what is wrong.",
+        ),
+        Mistake(
+            lambda predicted, targets, pad_id: (
+                _mean_share_of_sentences(predicted, targets, pad_id).mean(),
+                accuracies(predicted, targets, pad_id)[1],
+            ),
+            "The sentences are right. For the words you took a mean of the sentences' shares: a word in a short "
+            "sentence counts more than one in a long one. Take one mean over all real words.",
+            also=[
+                lambda predicted, targets, pad_id: (
+                    _mean_share_of_sentences(predicted, targets, pad_id).mean(),
+                    (_mean_share_of_sentences(predicted, targets, pad_id) == 1).float().mean(),
+                )
+            ],
+        ),
+        Mistake(
+            lambda predicted, targets, pad_id: (
+                ((predicted == targets) & (targets != pad_id)).float().mean(),
+                accuracies(predicted, targets, pad_id)[1],
+            ),
+            "The sentences are right. In the words, padding is never counted as right, but it is counted in the number "
+            "that you divide by.",
+        ),
+        Mistake(
+            lambda predicted, targets, pad_id: _pair(
+                (predicted == targets)[targets != pad_id], ((predicted == targets) | (targets == pad_id)).all(dim=0)
+            ),
+            "The words are right. For the sentences you looked down the columns: a sentence is a row.",
+        ),
+        Mistake(
+            lambda predicted, targets, pad_id: accuracies(predicted, targets, 0),
+            "pad_id is not used: you took 0 for the padding, whatever pad_id says.",
+            seen_in="another pad_id than 0",
         ),
     ],
     hints=[
@@ -415,12 +546,22 @@ start_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda f, bos, eos, pad, n: _writing(f, pad, eos, n),
-            "Still the first id is that of padding. In training each sentence began with the begin mark: a model that "
-            "starts from anything else is in a place where it has never been.",
+            "The model is sound, and what is written is another sentence than the expected one. Compare the two rows "
+            "of ids from the left: where do they part?",
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: _writing(f, eos, -1, n),
-            "It begins with the end mark, and no longer ends at it.",
+            lambda f, bos, eos, pad, n: _writing(f, eos, eos, n),
+            "It begins with the end mark, where a sentence is over and nothing is to be written.",
+            also=[lambda f, bos, eos, pad, n: _writing(f, eos, -1, n)],
+        ),
+        Mistake(
+            lambda f, bos, eos, pad, n: torch.cat([torch.tensor([bos]), _writing(f, pad, eos, n)[1:]]),
+            "The first id that you return is right now, but the words after it are as they were: is it also the first "
+            "id that the model reads?",
+        ),
+        Mistake(
+            lambda f, bos, eos, pad, n: torch.cat([torch.tensor([pad]), _writing(f, bos, eos, n - 1)]),
+            "There is an id too many: no sentence of the training had padding before its begin mark.",
         ),
         Mistake(
             lambda f, bos, eos, pad, n: _writing(f, bos, -1, n),
@@ -430,8 +571,17 @@ start_hunt = Exercise(
             lambda f, bos, eos, pad, n: _writing(f, bos, eos, n)[1:],
             "The begin mark is missing in what is returned.",
         ),
+        Mistake(
+            lambda f, bos, eos, pad, n: _writing(f, bos, eos, n)[:-1],
+            "The last id is missing in what is returned: the end mark belongs to it.",
+        ),
     ],
-    hints=["With which id did every tgt of the training begin?", "There is one wrong name in the function."],
+    hints=[
+        "What does the model read before it writes its first word? And what did it read there in training?",
+        "In training each tgt began with the begin mark. A model that starts from anything else is in a place where it "
+        "has never been.",
+        "There is one wrong name in the function.",
+    ],
 )
 
 
@@ -450,8 +600,8 @@ softmax_hunt = Exercise(
             lambda logits, targets, pad_id: F.cross_entropy(
                 logits.softmax(-1).flatten(0, 1), targets.flatten(), ignore_index=pad_id
             ),
-            "Still two softmaxes. Even a model that is sure and right keeps a loss near log(V - 1 + e) - 1, and the "
-            "gradients are small: it learns, slowly, and nobody knows why.",
+            "A model may be as sure and as right as it likes: by this loss it never comes near 0. And if it is sure "
+            "and wrong, it pays hardly more, at most 1.",
         ),
         Mistake(
             lambda logits, targets, pad_id: F.nll_loss(
@@ -467,8 +617,19 @@ softmax_hunt = Exercise(
         ),
         Mistake(
             lambda logits, targets, pad_id: F.cross_entropy(logits.flatten(0, 1), targets.flatten()),
-            "The softmax is gone, and ignore_index with it: padding is counted.",
+            "That was one mistake; now there is another. Padding is counted as if it were words: where is "
+            "ignore_index?",
+        ),
+        Mistake(
+            _unflattened,
+            UNFLATTENED,
+            also=[lambda logits, targets, pad_id: F.cross_entropy(logits, targets)],
         ),
     ],
-    hints=["What does F.cross_entropy do to its first argument?", "It takes logits: leave the first line out."],
+    hints=[
+        "Try it: logits of 100 at the right word and 0 elsewhere. Which loss should that be, and which is it?",
+        "What does F.cross_entropy do to its first argument before it takes the log?",
+        "It takes logits, and has a softmax of its own: leave the first line out. With two softmaxes the smallest "
+        "possible loss is log(V - 1 + e) - 1.",
+    ],
 )

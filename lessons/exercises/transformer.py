@@ -1,7 +1,7 @@
-"""The exercises of lesson 09: the parts put together, their shapes, their parameters, and the padding of each side."""
+"""The exercises of lesson 09: the parts put together, their shapes, their parameters, and a stack of layers."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lessons import masks
 from lessons.config import TransformerConfig
@@ -64,7 +64,15 @@ def _put_together(
 ):
     source, target = masks.padding(src, pad_id=PAD), masks.padding(tgt, pad_id=PAD)
     causal = masks.causal(tgt.size(1))
-    rule = {"both": target & causal, "causal": causal, "padding": target, "none": None}[tgt_rule]
+    rule = {
+        "both": target & causal,
+        "causal": causal,
+        "padding": target,
+        "either": target | causal,
+        "turned": ~(target & causal),
+        "no padded query": target & causal & target.mT,
+        "none": None,
+    }[tgt_rule]
     memory = encode(embed_src(src), source if src_rule else None)
     return project(decode(embed_tgt(tgt), memory, rule, {"src": source, "tgt": target, "none": None}[cross]))
 
@@ -97,9 +105,42 @@ together = Exercise(
             "There is no rule for padding: neither in the encoder, nor in the decoder.",
         ),
         Mistake(
+            lambda *parts: _put_together(*parts, src_rule=False, tgt_rule="none", cross="none"),
+            "No attention got a mask: padding is looked at, and each target position sees what comes after it.",
+        ),
+        Mistake(
+            lambda *parts: _put_together(*parts, tgt_rule="causal"),
+            "The target's own padding is not hidden. The words do not notice as long as it stands after them, but that "
+            "should not be left to luck.",
+        ),
+        Mistake(
+            lambda *parts: _put_together(*parts, tgt_rule="either"),
+            "The target's two rules were joined by |, so that a key is seen where any of them allows it. Both must.",
+        ),
+        Mistake(
+            lambda *parts: _put_together(*parts, tgt_rule="turned"),
+            "The target's mask is turned around: here True means may look.",
+        ),
+        Mistake(
+            lambda *parts: _put_together(*parts, tgt_rule="no padded query"),
+            "You blocked the target's padding as a query, too: its rows may look at nothing. Padding is a rule about "
+            "keys.",
+        ),
+        Mistake(
+            lambda src, tgt, es, et, enc, dec, p: _put_together(
+                src, tgt, es, et, lambda x, allowed: enc(x, allowed & masks.causal(src.size(1))), dec, p
+            ),
+            "The encoder got the causal rule, too. It reads a sentence that is known from the start.",
+        ),
+        Mistake(
+            lambda *parts: _put_together(*parts[:6], lambda x: x),
+            "That is what leaves the decoder, with D features. project makes logits of it.",
+        ),
+        Mistake(
             lambda *parts: _put_together(*parts).softmax(dim=-1),
             "The logits went through a softmax. The model ends before it: the loss has it inside, and doing it twice "
             "spoils training.",
+            also=(lambda *parts: _put_together(*parts).log_softmax(dim=-1),),
         ),
         Mistake(
             lambda src, tgt, es, et, enc, dec, p: p(
@@ -115,6 +156,14 @@ together = Exercise(
         Mistake(
             lambda src, tgt, es, et, enc, dec, p: _put_together(src, tgt, es, es, enc, dec, p),
             "The target was embedded by the source's table. Each side has its own.",
+        ),
+        Mistake(
+            lambda src, tgt, es, et, enc, dec, p: _put_together(src, tgt, et, et, enc, dec, p),
+            "The source was embedded by the target's table. Each side has its own.",
+        ),
+        Mistake(
+            lambda src, tgt, es, et, enc, dec, p: _put_together(src, tgt, et, es, enc, dec, p),
+            "The two tables changed places: source ids go through embed_src, target ids through embed_tgt.",
         ),
     ],
     hints=[
@@ -136,6 +185,11 @@ logits_shape = Exercise(
         Mistake(lambda: (2, 4, 12), "That is what leaves the decoder, with d_model features; it is then projected."),
         Mistake(lambda: (2, 4, 7), "The words to choose from are those of the *target's* vocabulary."),
         Mistake(lambda: (2, 9), "One row of scores for each sentence? There is one for each target position."),
+        Mistake(lambda: (2, 5, 7), "That is the source's length and the source's vocabulary. What is written?"),
+        Mistake(
+            lambda: (2, 4), "One number for each position: so the word is chosen already. Logits score every word."
+        ),
+        Mistake(lambda: (4, 9), "That is one sentence. There are B = 2."),
         Mistake(lambda: (2, 4, 5), "That is the shape of a table of weights, target by source."),
     ],
     hints=[
@@ -155,11 +209,19 @@ def count_parameters(d_model: int, d_ff: int, num_layers: int, vocab_size: int) 
     return num_layers * (encoder_layer + decoder_layer) + vocab_size * d_model + vocab_size
 
 
-def _counted(d, f, n, v, *, bias=1, norms=(2, 3), attentions=(1, 2), tables=1, end=1, norm_size=2, ff_bias=1):
-    attention = 4 * (d * d + bias * d)
+def _counted(
+    d, f, n, v, *, bias=1, norms=(2, 3), attentions=(1, 2), tables=1, end=1, norm_size=2, ff_bias=1, matrices=4
+):
+    attention = matrices * (d * d + bias * d)
     feed = 2 * d * f + ff_bias * (f + d)
     layers = sum(a * attention + feed + m * norm_size * d for a, m in zip(attentions, norms))
     return n * layers + tables * v * d + end * v
+
+
+def _only(d, f, n, v, side):
+    """The layers of one side, and the table: side 0 is the encoder, 1 the decoder."""
+    attention, feed = 4 * (d * d + d), 2 * d * f + f + d
+    return n * ((1 + side) * attention + feed + (2 + side) * 2 * d) + v * d + v
 
 
 def _whole_number(candidate, *sizes):
@@ -199,6 +261,25 @@ counting = Exercise(
         ),
         Mistake(lambda *sizes: _counted(*sizes, ff_bias=0), "The biases of the feed-forward networks are missing."),
         Mistake(
+            lambda *sizes: _counted(*sizes, bias=0, ff_bias=0),
+            "The biases of the attentions and of the feed-forward networks are missing.",
+            also=(lambda *sizes: _counted(*sizes, bias=0, ff_bias=0, end=0),),
+        ),
+        Mistake(
+            lambda *sizes: _counted(*sizes, matrices=3),
+            "An attention has four matrices: for queries, keys, values, and one more for what the heads give together.",
+        ),
+        Mistake(
+            lambda d, f, n, v: _counted(d, f, n, v) + 4 * d,
+            "You counted a last norm for the encoder and the decoder. Pre-LN has them; this model is Post-LN.",
+        ),
+        Mistake(
+            lambda *sizes: _counted(*sizes, tables=2),
+            "You counted two tables. Source, target and final projection share a single one here.",
+        ),
+        Mistake(lambda d, f, n, v: _only(d, f, n, v, 0), "That is the encoder, and the table. The decoder is missing."),
+        Mistake(lambda d, f, n, v: _only(d, f, n, v, 1), "That is the decoder, and the table. The encoder is missing."),
+        Mistake(
             lambda *sizes: _counted(*sizes, tables=3),
             "You counted three tables. Source, target and final projection share one here.",
         ),
@@ -219,52 +300,63 @@ counting = Exercise(
 )
 
 
-def make_masks(src: Tensor, tgt: Tensor, src_pad_id: int, tgt_pad_id: int) -> tuple[Tensor, Tensor, Tensor]:
-    """src (B, S), tgt (B, T) -> (B, 1, 1, S) for the encoder, (B, 1, T, T) for the target, (B, 1, 1, S) for cross."""
-    source = masks.padding(src, pad_id=src_pad_id)
-    target = masks.padding(tgt, pad_id=tgt_pad_id) & masks.causal(tgt.size(1))
-    return source, target, source
+def stack_of(make_layer, num_layers: int) -> nn.ModuleList:
+    """make_layer() gives a new layer -> num_layers of them, each with parameters of its own."""
+    return nn.ModuleList(make_layer() for _ in range(num_layers))
 
 
-def _made(src, tgt, first, second, third, causal=True):
-    target = masks.padding(tgt, pad_id=second)
-    target = target & masks.causal(tgt.size(1)) if causal else target.expand(-1, -1, tgt.size(1), -1)
-    return masks.padding(src, pad_id=first), target, masks.padding(src, pad_id=third)
+def _stacked(candidate, d_model, num_layers):
+    """How much is learned, and what comes out once each layer has been given numbers of its own."""
+    with torch.random.fork_rng():
+        layers = candidate(lambda: nn.Linear(d_model, d_model), num_layers)
+    if layers is None:
+        return None
+    model = nn.Module()
+    model.layers = layers
+    learned = sum(p.numel() for p in model.parameters())
+    x = torch.ones(d_model)
+    with torch.no_grad():
+        for number, layer in enumerate(layers, start=1):
+            for parameter in layer.parameters():
+                parameter.fill_(number)
+        for layer in layers:
+            x = layer(x)
+    return torch.tensor(learned), x
 
 
 bug_hunt = Exercise(
-    name="mended_pads",
-    reference=make_masks,
-    outputs=("the encoder's mask", "the target's mask", "the mask of cross-attention"),
-    cases=lambda generator: [
-        Case({"src": torch.tensor(src), "tgt": torch.tensor(tgt), "src_pad_id": a, "tgt_pad_id": b})
-        for src, tgt, a, b in [
-            ([[3, 1, 2, 0, 0]], [[0, 4, 1]], 0, 1),
-            ([[3, 1, 0, 0], [1, 2, 3, 1]], [[0, 4, 1], [2, 2, 0]], 0, 1),
-            ([[5, 3, 3], [4, 5, 3]], [[3, 4, 5], [3, 5, 5]], 3, 5),
-        ]
-    ],
+    name="mended_stack",
+    reference=stack_of,
+    call=_stacked,
+    outputs=("how many numbers are learned", "the output"),
+    cases=lambda generator: [Case({"d_model": d, "num_layers": n}) for d, n in [(2, 3), (3, 1), (4, 2)]],
     mistakes=[
         Mistake(
-            lambda src, tgt, a, b: _made(src, tgt, a, b, b),
-            "The bug is still there. A symptom: the mask of cross-attention hides a word of the source whose id is the "
-            "target's padding id, and shows the padding.",
+            lambda make, n: nn.ModuleList([make()] * n),
+            "The bug is still there. A symptom: with 3 layers no more numbers are learned than with 1.",
         ),
         Mistake(
-            lambda src, tgt, a, b: _made(src, tgt, a, a, a),
-            "Now the source's padding id is used for the target as well. Each side has its own.",
+            lambda make, n: [make() for _ in range(n)],
+            "The layers are different ones now. But in a plain list torch does not find them, and nothing is learned: "
+            "an nn.ModuleList shows them to the optimizer.",
+            also=(lambda make, n: tuple(make() for _ in range(n)),),
         ),
         Mistake(
-            lambda src, tgt, a, b: _made(src, tgt, b, b, b),
-            "All three masks use the target's padding id now. Two of them are about source tokens.",
+            lambda make, n: [make()] * n,
+            "It is the same layer still, and in a plain list torch does not find it: nothing at all is learned.",
         ),
         Mistake(
-            lambda src, tgt, a, b: _made(src, tgt, a, b, a, causal=False),
-            "The padding ids are right; the causal rule got lost on the way.",
+            lambda make, n: nn.ModuleList(make() for _ in range(n + 1)),
+            "The layers are different ones now, but there is one too many.",
+        ),
+        Mistake(
+            lambda make, n: nn.ModuleList(make() for _ in range(n - 1)),
+            "The layers are different ones now, but one is missing.",
         ),
     ],
     hints=[
-        "For each of the three masks: whose tokens are the keys?",
-        "The keys of cross-attention are source tokens.",
+        "Count the parameters of what it gives for 1 layer, and for 3.",
+        "How often is a layer made? And how often does it stand in the list?",
+        "[layer] * 3 is a list in which one and the same layer stands three times.",
     ],
 )

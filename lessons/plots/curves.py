@@ -47,14 +47,19 @@ def plot_bars(
     ylabel: str = "",
     title: str = "",
 ) -> Axes:
-    """One bar a name: the mean of its numbers, each shown as a dot, with an error bar of one standard deviation."""
+    """One bar a name: the mean of its numbers, each shown as a dot, with an error bar of one standard deviation.
+
+    A single number is a bar alone.
+    """
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
     for i, group in enumerate(groups.values()):
         numbers = _numbers(group)
-        spread = numbers.std(ddof=1) if len(numbers) > 1 else 0.0
+        several = len(numbers) > 1
+        spread = numbers.std(ddof=1) if several else None
         ax.bar(i, numbers.mean(), yerr=spread, capsize=6, color=COLOURS[0], alpha=0.55, width=0.6)
-        ax.plot(i + np.linspace(-0.12, 0.12, len(numbers)), numbers, "o", color="#222222", markersize=4)
-        text = f"{numbers.mean():.2f}" + (f" ± {spread:.2f}" if len(numbers) > 1 else "")
+        if several:
+            ax.plot(i + np.linspace(-0.12, 0.12, len(numbers)), numbers, "o", color="#222222", markersize=4)
+        text = f"{numbers.mean():.2f}" + (f" ± {spread:.2f}" if several else "")
         ax.annotate(text, (i, 0), xytext=(0, 6), textcoords="offset points", ha="center")
     ax.set_xticks(range(len(groups)), list(groups))
     return _finish(ax, xlabel, ylabel, title)

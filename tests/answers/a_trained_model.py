@@ -62,6 +62,11 @@ def my_mean_pooling(hidden, real):
 def my_mean_pooling(hidden, real):
     return F.normalize(torch.einsum("bsd,bs->bd", hidden, real.to(hidden.dtype)), dim=1)
 """,
+        """
+def my_mean_pooling(hidden, real):
+    mean = torch.where(real.unsqueeze(-1), hidden, torch.nan).nanmean(dim=1)
+    return (mean.T / torch.linalg.vector_norm(mean, dim=1)).T
+""",
     ],
     "my_previous_token_score": [
         """
@@ -78,6 +83,10 @@ def my_previous_token_score(weights):
 def my_previous_token_score(weights):
     i = torch.arange(1, weights.shape[-1])
     return weights[:, i, i - 1].mean(1)
+""",
+        """
+def my_previous_token_score(weights):
+    return torch.einsum("hii->h", weights[:, 1:, :-1]) / (weights.size(-1) - 1)
 """,
     ],
     "my_without_head": [
@@ -101,6 +110,12 @@ def my_without_head(joined, num_heads, head, w_out, b_out):
     columns = w_out.chunk(num_heads, dim=1)
     return b_out + sum(part @ w.T for i, (part, w) in enumerate(zip(parts, columns)) if i != head)
 """,
+        """
+def my_without_head(joined, num_heads, head, w_out, b_out):
+    d = joined.size(-1) // num_heads
+    its = slice(head * d, (head + 1) * d)
+    return F.linear(joined, w_out, b_out) - joined[..., its] @ w_out[:, its].T
+""",
     ],
     "mended_maps": [
         """
@@ -120,6 +135,13 @@ def mended_maps(x, w_q, w_k, num_heads, real):
     q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     weights = scores.exp() * real[:, None, None]
+    return weights / weights.sum(dim=-1, keepdim=True)
+""",
+        """
+def mended_maps(x, w_q, w_k, num_heads, real):
+    q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    weights = scores.softmax(dim=-1) * real[:, None, None]
     return weights / weights.sum(dim=-1, keepdim=True)
 """,
     ],
@@ -160,7 +182,26 @@ def my_our_name(name):
     name = name.replace("attention.self.query", "self_attn.q_proj").replace("attention.self.key", "self_attn.k_proj")
     return name.replace("attention.self.value", "self_attn.v_proj")
 """,
-            "attention.output.dense.weight becomes layers.0.attention.feed_forward.linear2.weight, which our encoder",
+            "“attention.output.dense” ends in “output.dense”",
+        ),
+        (
+            """
+def my_our_name(name):
+    parts = {
+        "attention.self.query": "self_attn.q_proj",
+        "attention.self.key": "self_attn.k_proj",
+        "attention.self.value": "self_attn.v_proj",
+        "attention.output.dense": "self_attn.out_proj",
+        "attention.output.LayerNorm": "self_attn_residual.norm",
+        "intermediate.dense": "feed_forward.linear1",
+        "output.dense": "feed_forward.linear2",
+        "output.LayerNorm": "feed_forward_residual.norm",
+    }
+    layer, rest = name[14], name[16:]
+    part, kind = rest.rsplit(".", 1)
+    return f"layers.{layer}.{parts[part]}.{kind}"
+""",
+            'split(".") finds the pieces',
         ),
         (
             """
@@ -209,7 +250,30 @@ def my_mean_pooling(hidden, real):
 def my_mean_pooling(hidden, real):
     return F.normalize((hidden * real).sum(dim=1), dim=-1)
 """,
-            "could not be run to its end",
+            "its axes are taken for tokens and features",
+        ),
+        (
+            """
+def my_mean_pooling(hidden, real):
+    mean = (hidden * real[..., None]).sum(1) / real.sum(1, keepdim=True)
+    return mean / mean.norm(dim=-1)
+""",
+            "The norms are (B,)",
+        ),
+        (
+            """
+def my_mean_pooling(hidden, real):
+    return (hidden * real[..., None]).sum(1) / real.sum()
+""",
+            "each row must have length 1",
+        ),
+        (
+            """
+def my_mean_pooling(hidden, real):
+    means = [hidden[b, : real[b].sum()].mean(dim=0) for b in range(len(hidden))]
+    return F.normalize(torch.stack(means), dim=-1)
+""",
+            "real says which they are",
         ),
     ],
     "my_previous_token_score": [
@@ -234,6 +298,13 @@ def my_previous_token_score(weights):
     return weights.diagonal(-1).mean(-1)
 """,
             "dim1=-2, dim2=-1",
+        ),
+        (
+            """
+def my_previous_token_score(weights):
+    return weights.diagonal(-1, 1, 2).mean(0)
+""",
+            "You took the mean over the heads",
         ),
         (
             """
@@ -280,6 +351,35 @@ def my_without_head(joined, num_heads, head, w_out, b_out):
     return kept @ w_out.T + b_out
 """,
             "You silenced a token",
+        ),
+        (
+            """
+def my_without_head(joined, num_heads, head, w_out, b_out):
+    d = joined.size(-1) // num_heads
+    w = w_out.clone()
+    w[head * d : (head + 1) * d] = 0
+    return joined @ w.T + b_out
+""",
+            "A head is read by *columns* of w_out",
+        ),
+        (
+            """
+def my_without_head(joined, num_heads, head, w_out, b_out):
+    d = joined.size(-1) // num_heads
+    kept = joined.clone()
+    kept[..., head : head + d] = 0
+    return kept @ w_out.T + b_out
+""",
+            "from place head on",
+        ),
+        (
+            """
+def my_without_head(joined, num_heads, head, w_out, b_out):
+    heads = split_heads(joined, num_heads).clone()
+    heads[:, head] = 0
+    return heads.reshape(joined.shape) @ w_out.T + b_out
+""",
+            "without being brought back to their place",
         ),
         (
             """
@@ -335,6 +435,35 @@ def mended_maps(x, w_q, w_k, num_heads, real):
     return scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
 """,
             "divided by √D",
+        ),
+        (
+            """
+def mended_maps(x, w_q, w_k, num_heads, real):
+    q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    return scores.masked_fill(~real[:, None], -torch.inf).softmax(dim=-1)
+""",
+            "the sentences are taken for heads",
+        ),
+        (
+            """
+def mended_maps(x, w_q, w_k, num_heads, real):
+    q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    allowed = real[:, None, None] & real[:, None, :, None]
+    return scores.masked_fill(~allowed, -1e9).softmax(dim=-1)
+""",
+            "You blocked the padding's rows as well",
+        ),
+        (
+            """
+def mended_maps(x, w_q, w_k, num_heads, real):
+    q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    scores.masked_fill(~real[:, None, None], -torch.inf)
+    return scores.softmax(dim=-1)
+""",
+            "the map of a short sentence changes",
         ),
     ],
 }

@@ -35,6 +35,20 @@ def my_ask_memory(x, memory, w_q, w_k, w_v, real):
     weights[:, real] = some
     return some @ v, weights
 """,
+        """
+def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+    shares = (q @ k.mT / q.size(-1) ** 0.5).exp() * real
+    weights = shares / shares.sum(dim=-1, keepdim=True)
+    return weights @ v, weights
+""",
+        """
+def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+    allowed = real.expand(len(q), -1)
+    weights = F.scaled_dot_product_attention(q, k, torch.eye(len(k)), attn_mask=allowed)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), weights
+""",
     ],
     "my_three_parts": [
         """
@@ -115,6 +129,33 @@ def my_ask_memory(x, memory, w_q, w_k, w_v, real):
 """,
             "Mask the scores before it",
         ),
+        (
+            """
+def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+    scores = (x @ w_q) @ (memory @ w_k).T / w_q.size(1) ** 0.5
+    weights = scores.masked_fill(~real, -torch.inf).softmax(dim=0)
+    return weights @ (memory @ w_v), weights
+""",
+            "which axis are the keys on?",
+        ),
+        (
+            """
+def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+    scores = (x @ w_q) @ (memory @ w_k).T / x.size(1) ** 0.5
+    weights = scores.masked_fill(~real, -torch.inf).softmax(dim=-1)
+    return weights @ (memory @ w_v), weights
+""",
+            "d is the size of a query",
+        ),
+        (
+            """
+def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+    q, k, v = x @ w_q, memory[real] @ w_k, memory[real] @ w_v
+    weights = (q @ k.T / q.size(1) ** 0.5).softmax(dim=-1)
+    return weights @ v, weights
+""",
+            "the weights lack its columns",
+        ),
     ],
     "my_three_parts": [
         (
@@ -137,6 +178,30 @@ def my_three_parts(x, memory, parts, norms, norm_first):
     return x + feed(c(x))
 """,
             "norm_first=False is not obeyed",
+        ),
+        (
+            """
+def my_three_parts(x, memory, parts, norms, norm_first):
+    look, ask, feed = parts
+    for call, norm in zip([look, lambda y: ask(y, memory), feed], norms):
+        if norm_first:
+            x = norm(x)
+            x = x + call(x)
+        else:
+            x = norm(x + call(x))
+    return x
+""",
+            "the residual carries norm(x)",
+        ),
+        (
+            """
+def my_three_parts(x, memory, parts, norms, norm_first):
+    look, ask, feed = parts
+    for call, norm in zip([look, lambda y: ask(y, memory), feed], norms):
+        x = x + call(norm(x)) if norm_first else x + norm(call(x))
+    return x
+""",
+            "The norm went over what a sublayer gives",
         ),
     ],
     "MyDecoderLayer": [
@@ -162,6 +227,32 @@ def my_three_parts(x, memory, parts, norms, norm_first):
 """,
             "norm_first=True is not obeyed",
         ),
+        (
+            HEAD
+            + """
+        for sublayer, norm in (
+            (lambda y: self.self_attn(y, tgt_allowed)[0], self.norm1),
+            (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
+            (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+        ):
+            x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+        return x
+""",
+            "The mask was taken for the key",
+        ),
+        (
+            HEAD
+            + """
+        for sublayer, norm in (
+            (lambda y: self.self_attn(y, allowed=tgt_allowed), self.norm1),
+            (lambda y: self.cross_attn(y, memory, memory, cross_allowed), self.norm2),
+            (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+        ):
+            x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+        return x
+""",
+            "returns two things, output and weights",
+        ),
     ],
     "mended_middle": [
         (
@@ -178,6 +269,13 @@ def mended_middle(x, memory, cross_attention, norm):
     return x + cross_attention(x, memory)
 """,
             "the residual carries the normalised x",
+        ),
+        (
+            """
+def mended_middle(x, memory, cross_attention, norm):
+    return norm(x + cross_attention(norm(x), memory))
+""",
+            "the sum is normalised as well",
         ),
     ],
 }

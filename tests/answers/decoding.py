@@ -69,6 +69,16 @@ def my_distribution(logits, temperature, top_k, top_p):
     p = p * (p.cumsum(dim=-1).roll(1).index_fill(0, torch.tensor([0]), 0.0) < top_p)
     return torch.zeros(len(logits), dtype=torch.double).index_add(0, words, p / p.sum())
 """,
+        """
+def my_distribution(logits, temperature, top_k, top_p):
+    x = logits / temperature
+    p = x.softmax(dim=-1)
+    rank = p.argsort(descending=True).argsort()
+    p = torch.where(rank < top_k, p, 0.0)
+    likelier = (p / p.sum() * (rank[None] < rank[:, None])).sum(dim=1)
+    p = torch.where(likelier < top_p, p, 0.0)
+    return p / p.sum()
+""",
     ],
     "my_cached_step": [
         """
@@ -100,6 +110,16 @@ def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
     output = F.scaled_dot_product_attention(turn(x @ w_q, start)[None], k[None], v[None], attn_mask=allowed)
     return output[0], k, v
 """,
+        """
+def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+    start = len(keys)
+    q, k, v = turn(x @ w_q, start), turn(x @ w_k, start), x @ w_v
+    blocked = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
+    scores = torch.cat([q @ keys.mT, (q @ k.mT).masked_fill(blocked, -torch.inf)], dim=1)
+    weights = (scores / math.sqrt(k.size(1))).softmax(dim=-1)
+    output = weights[:, :start] @ values + weights[:, start:] @ v
+    return output, torch.cat([keys, k]), torch.cat([values, v])
+""",
     ],
     "my_accept": [
         """
@@ -117,6 +137,88 @@ def my_accept(true, guessed, word):
     stays = torch.tensor(min(1.0, float(true[word]) / float(guessed[word])))
     more = torch.tensor([max(0.0, float(t) - float(g)) for t, g in zip(true, guessed)])
     return stays, F.normalize(more, p=1, dim=0)
+""",
+        """
+def my_accept(true, guessed, word):
+    more = (true - guessed).clamp(min=0)
+    return [min(1.0, true[word].item() / guessed[word].item()), more / more.sum()]
+""",
+    ],
+    "mended_search": [
+        """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        rows = next_log_probs(ids)
+        finished = (ids == eos_id).any(dim=1)
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        totals = log_probs[:, None] + rows
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    return ids, log_probs
+""",
+        """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs, finished = torch.tensor([[bos_id]]), torch.zeros(1), torch.tensor([False])
+    for _ in range(max_len):
+        rows = next_log_probs(ids)
+        stays = F.one_hot(torch.tensor(pad_id), rows.size(1)).float().log()
+        totals = log_probs[:, None] + torch.where(finished[:, None], stays, rows)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        finished = finished[parents] | (words == eos_id)
+        if finished.all():
+            break
+    return ids, log_probs
+""",
+        """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    kept = [(0.0, [bos_id])]
+    for _ in range(max_len):
+        found = [(total, words) for total, words in kept if eos_id in words]
+        for total, words in kept:
+            if eos_id not in words:
+                row = next_log_probs(torch.tensor([words]))[0].tolist()
+                found += [(total + more, [*words, word]) for word, more in enumerate(row)]
+        kept = sorted(found, reverse=True)[:width]
+    longest = max(len(words) for _, words in kept)
+    ids = [words + [pad_id] * (longest - len(words)) for _, words in kept]
+    return torch.tensor(ids), torch.tensor([total for total, _ in kept])
+""",
+        """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        rows = next_log_probs(ids)
+        again = F.one_hot(torch.tensor(eos_id), rows.size(1)).float().log()
+        totals = log_probs[:, None] + torch.where(ids[:, -1:] == eos_id, again, rows)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    return ids, log_probs
+""",
+        """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids = torch.full((width, 1), bos_id)
+    log_probs = torch.tensor([0.0] + [-torch.inf] * (width - 1))
+    for _ in range(max_len):
+        rows, finished = next_log_probs(ids), (ids == eos_id).any(dim=1)
+        rows = rows.masked_fill(finished[:, None], -torch.inf)
+        rows[:, pad_id] = torch.where(finished, 0.0, rows[:, pad_id])
+        log_probs, places = (log_probs[:, None] + rows).flatten().topk(width)
+        ids = torch.cat([ids[places // rows.size(1)], (places % rows.size(1))[:, None]], dim=1)
+    return ids, log_probs
 """,
     ],
     "mended_scores": [
@@ -167,6 +269,37 @@ def my_beam_step(log_probs, next_log_probs, finished, pad_id):
 """,
             "two of them may have the same parent",
         ),
+        (
+            """
+def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+    rows = next_log_probs.clone()
+    rows[finished, pad_id] = 0.0
+    best, places = (log_probs[:, None] + rows).flatten().topk(len(rows))
+    return places // rows.size(1), places % rows.size(1), best
+""",
+            "may go on with other words",
+        ),
+        (
+            """
+def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+    totals = log_probs[:, None] + next_log_probs
+    totals[finished] = -torch.inf
+    totals[finished, pad_id] = 0.0
+    best, places = totals.flatten().topk(len(totals))
+    return places // totals.size(1), places % totals.size(1), best
+""",
+            "lost its own log_prob",
+        ),
+        (
+            """
+def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+    rows = next_log_probs.masked_fill(finished[:, None], -torch.inf)
+    rows[:, pad_id] = 0.0
+    best, places = (log_probs[:, None] + rows).flatten().topk(len(rows))
+    return places // rows.size(1), places % rows.size(1), best
+""",
+            "in any row",
+        ),
     ],
     "my_distribution": [
         (
@@ -205,6 +338,39 @@ def my_distribution(logits, temperature, top_k, top_p):
 """,
             "Exactly k stay",
         ),
+        (
+            """
+def my_distribution(logits, temperature, top_k, top_p):
+    ordered, words = (logits / temperature).sort(descending=True)
+    ordered[top_k:] = -torch.inf
+    likely = ordered.softmax(dim=0)
+    ordered[likely.cumsum(dim=0) - likely >= top_p] = -torch.inf
+    return ordered.softmax(dim=0)[words]
+""",
+            "shuffles them once more",
+        ),
+        (
+            """
+def my_distribution(logits, temperature, top_k, top_p):
+    ordered, words = (logits / temperature).sort(descending=True)
+    ordered[top_k:] = -torch.inf
+    crossed = ordered.softmax(dim=0).cumsum(dim=0) > top_p
+    ordered[torch.cat([crossed[:1], crossed[:-1]])] = -torch.inf
+    return torch.zeros(len(logits)).scatter(0, words, ordered.softmax(dim=0))
+""",
+            "The likeliest word always stays",
+        ),
+        (
+            """
+def my_distribution(logits, temperature, top_k, top_p):
+    ordered, words = (logits / temperature).sort(descending=True)
+    ordered[top_k:] = -torch.inf
+    likely = ordered.softmax(dim=0)
+    likely[likely.cumsum(dim=0) - likely >= top_p] = 0
+    return torch.zeros(len(logits)).scatter(0, words, likely)
+""",
+            "not brought back to a sum of 1",
+        ),
     ],
     "my_cached_step": [
         (
@@ -238,6 +404,28 @@ def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
 """,
             "among themselves they need the causal mask",
         ),
+        (
+            """
+def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+    start = len(keys)
+    keys, values = torch.cat([keys, turn(x @ w_k, start)]), torch.cat([values, x @ w_v])
+    q = turn(x @ w_q, start)
+    output = F.scaled_dot_product_attention(q[None], keys[None], values[None], is_causal=len(x) > 1)
+    return output[0], keys, values
+""",
+            "aligned with the top left",
+        ),
+        (
+            """
+def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+    start, outputs = len(keys), []
+    for row in x.split(1):
+        keys, values = torch.cat([keys, turn(row @ w_k, start)]), torch.cat([values, row @ w_v])
+        outputs.append((turn(row @ w_q, start) @ keys.T / math.sqrt(keys.size(1))).softmax(dim=-1) @ values)
+    return torch.cat(outputs), keys, values
+""",
+            "each is turned as at position L",
+        ),
     ],
     "my_accept": [
         (
@@ -254,6 +442,143 @@ def my_accept(true, guessed, word):
     return (true[word] / guessed[word]).clamp(max=1), rest / rest.sum()
 """,
             "negative numbers",
+        ),
+        (
+            """
+def my_accept(true, guessed, word):
+    more = (true - guessed).clamp(min=0)
+    return (true[word] / guessed[word]).clamp(min=1), more / more.sum()
+""",
+            "stays is never less than 1",
+        ),
+        (
+            """
+def my_accept(true, guessed, word):
+    return torch.minimum(true, guessed)[word], F.normalize(torch.relu(true - guessed), p=1, dim=0)
+""",
+            "drawn *and* stays",
+        ),
+    ],
+    "mended_search": [
+        (
+            """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        totals = log_probs[:, None] + next_log_probs(ids)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    return ids, log_probs
+""",
+            "The bug is still there",
+        ),
+        (
+            """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        rows = next_log_probs(ids)
+        finished = ids[:, -1] == eos_id
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        totals = log_probs[:, None] + rows
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    return ids, log_probs
+""",
+            "For one step a finished hypothesis stays",
+        ),
+        (
+            """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    finished = torch.tensor([False])
+    for _ in range(max_len):
+        rows = next_log_probs(ids)
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        totals = log_probs[:, None] + rows
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        finished = finished | (words == eos_id)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    return ids, log_probs
+""",
+            "finished[parents]",
+        ),
+        (
+            """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        totals = log_probs[:, None] + next_log_probs(ids)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        words = words.masked_fill((ids[parents] == eos_id).any(dim=1), pad_id)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    return ids, log_probs
+""",
+            "before topk",
+        ),
+        (
+            """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        totals = log_probs[:, None] + next_log_probs(ids)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        ended = (ids == eos_id).cumsum(dim=1) > 0
+        if ended[:, -1].all():
+            break
+    ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+    log_probs = torch.zeros(width)
+    for i, row in enumerate(ids.tolist()):
+        for t in range(1, len(row)):
+            if row[t] != pad_id:
+                log_probs[i] += next_log_probs(ids[i : i + 1, :t])[0, row[t]]
+    return ids, log_probs
+""",
+            "Mend what happens within the loop",
+        ),
+        (
+            """
+def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+    ids, log_probs, ended = torch.tensor([[bos_id]]), torch.zeros(1), []
+    for _ in range(max_len):
+        totals = log_probs[:, None] + next_log_probs(ids)
+        log_probs, places = totals.flatten().topk(width)
+        ids = torch.cat([ids[places // totals.size(1)], (places % totals.size(1))[:, None]], dim=1)
+        done = ids[:, -1] == eos_id
+        ended += zip(log_probs[done].tolist(), ids[done].tolist())
+        ids, log_probs = ids[~done], log_probs[~done]
+        if len(ended) >= width:
+            break
+    found = sorted(ended + list(zip(log_probs.tolist(), ids.tolist())), reverse=True)[:width]
+    longest = max(len(words) for _, words in found)
+    rows = [words + [pad_id] * (longest - len(words)) for _, words in found]
+    return torch.tensor(rows), torch.tensor([total for total, _ in found])
+""",
+            "keeps its place",
         ),
     ],
     "mended_scores": [

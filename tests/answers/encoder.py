@@ -30,6 +30,11 @@ def my_layer_norm(x, weight, bias, eps):
     variance = torch.einsum("btd->bt", (x - mean) ** 2)[..., None] / size
     return torch.addcmul(bias, (x - mean) / torch.sqrt(variance + eps), weight)
 """,
+        """
+def my_layer_norm(x, weight, bias, eps):
+    rows = [(row - row.mean()) / (row.var(correction=0) + eps) ** 0.5 for row in x.flatten(0, 1)]
+    return torch.stack(rows).view(x.shape) * weight + bias
+""",
     ],
     "my_feed_forward": [
         """
@@ -85,6 +90,19 @@ def my_surround(x, sublayer, norm, norm_first):
             x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
         return x
 """,
+        HEAD
+        + """
+        residual = x
+        x = self.norm1(x) if self.norm_first else x
+        x, _ = self.self_attn(query=x, key=x, value=x, allowed=allowed)
+        x = residual + x
+        x = x if self.norm_first else self.norm1(x)
+        residual = x
+        x = self.norm2(x) if self.norm_first else x
+        x = self.linear2(torch.maximum(self.linear1(x), torch.tensor(0.0)))
+        x = residual + x
+        return x if self.norm_first else self.norm2(x)
+""",
     ],
     "mended_encoder": [
         """
@@ -125,7 +143,30 @@ def my_layer_norm(x, weight, bias, eps):
     mean, variance = x.mean(dim=-1), x.var(dim=-1, correction=0)
     return (x - mean) / (variance + eps).sqrt() * weight + bias
 """,
-            "could not be run",
+            "keepdim=True",
+        ),
+        (
+            """
+def my_layer_norm(x, weight, bias, eps):
+    return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * weight + bias
+""",
+            "D − 1, not D, and eps is missing",
+        ),
+        (
+            """
+def my_layer_norm(x, weight, bias, eps):
+    return F.layer_norm(x, x.shape[-1:], weight, bias)
+""",
+            "did not use the eps",
+        ),
+        (
+            """
+def my_layer_norm(x, weight, bias, eps):
+    mean = x.mean(dim=-1, keepdim=True)
+    variance = ((x - mean) ** 2).sum(dim=-1, keepdim=True)
+    return (x - mean) / (variance + eps).sqrt() * weight + bias
+""",
+            "You added the squares up",
         ),
     ],
     "my_feed_forward": [
@@ -135,6 +176,13 @@ def my_feed_forward(x, w1, b1, w2, b2):
     return F.linear(F.linear(x, w1.T, b1), w2.T, b2)
 """,
             "two linear layers are one",
+        ),
+        (
+            """
+def my_feed_forward(x, w1, b1, w2, b2):
+    return max(0, x @ w1 + b1) @ w2 + b2
+""",
+            "max cannot compare 0 with a whole tensor",
         ),
         (
             """
@@ -164,6 +212,14 @@ def my_surround(x, sublayer, norm, norm_first):
 """,
             "The sum is normalised",
         ),
+        (
+            """
+def my_surround(x, sublayer, norm, norm_first):
+    y = norm(x)
+    return x + sublayer(y) if norm_first else norm(x + sublayer(y))
+""",
+            "the norm came twice",
+        ),
     ],
     "MyEncoderLayer": [
         (
@@ -180,7 +236,40 @@ def my_surround(x, sublayer, norm, norm_first):
         x = self.norm1(x + self.self_attn(x, allowed=allowed))
         return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
 """,
-            "could not be run",
+            "self_attn gives two things",
+        ),
+        (
+            HEAD
+            + """
+        if self.norm_first:
+            x = x + self.self_attn(self.norm1(x), allowed)[0]
+            return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+        x = self.norm1(x + self.self_attn(x, allowed)[0])
+        return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+""",
+            "The mask went in as the *key*",
+        ),
+        (
+            HEAD
+            + """
+        if self.norm_first:
+            x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+            return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+        x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+        return self.norm1(x + self.linear2(torch.relu(self.linear1(x))))
+""",
+            "norm1 is used twice",
+        ),
+        (
+            HEAD
+            + """
+        if self.norm_first:
+            x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+            return x + self.linear2(torch.relu(self.linear1(x)))
+        x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+        return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+""",
+            "norm of the second part is missing",
         ),
     ],
     "mended_encoder": [
@@ -203,6 +292,24 @@ def mended_encoder(x, sublayers, norms):
     return norms[-1](x)
 """,
             "the other order",
+        ),
+        (
+            """
+def mended_encoder(x, sublayers, norms):
+    for sublayer, norm in zip(sublayers, norms):
+        x = x + norm(sublayer(x))
+    return norms[-1](x)
+""",
+            "The norm stands behind",
+        ),
+        (
+            """
+def mended_encoder(x, sublayers, norms):
+    for sublayer, norm in zip(sublayers, norms):
+        x = x + sublayer(norm(x))
+        return norms[-1](x)
+""",
+            "Only the first sublayer",
         ),
     ],
 }

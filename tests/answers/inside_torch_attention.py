@@ -74,7 +74,7 @@ def my_merge_masks(attn_mask, key_padding_mask, num_heads):
 """,
         """
 def my_merge_masks(attn_mask, key_padding_mask, num_heads):
-    from lessons.exercises.inside_torch_attention import merge_masks
+    from lessons.torch_attention import merge_masks
     return merge_masks(attn_mask, key_padding_mask, num_heads)
 """,
     ],
@@ -147,12 +147,12 @@ class MyMultiheadAttention(nn.Module):
         biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         q, k, v = (F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
 
-        mask = torch.zeros(B, H, L, key.size(1))
+        mask = torch.zeros(B, H, L, key.size(1), dtype=query.dtype)
         for given in (attn_mask, None if key_padding_mask is None else key_padding_mask[:, None, None, :]):
             if given is None:
                 continue
             if given.dtype == torch.bool:
-                given = torch.zeros(given.shape).masked_fill(given, -torch.inf)
+                given = mask.new_zeros(given.shape).masked_fill(given, -torch.inf)
             mask = mask + (given.view(B, H, L, -1) if given.dim() == 3 else given)
         if self.bias_k is not None:
             k = torch.cat([k, self.bias_k.expand(B, 1, E)], dim=1)
@@ -173,13 +173,50 @@ class MyMultiheadAttention(nn.Module):
         return output, weights if need_weights else None
 """,
         """
-from lessons.exercises.inside_torch_attention import MultiheadAttentionByHand
+from lessons.torch_attention import merge_masks
 
-class MyMultiheadAttention(MultiheadAttentionByHand):
-    pass
+class MyMultiheadAttention(nn.MultiheadAttention):  # its parameters, and steps of our own
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+                average_attn_weights=True, is_causal=False):
+        alone = query.dim() == 2
+        if alone:
+            query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        elif self.batch_first:
+            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
+        L, B, E = query.shape
+        H = self.num_heads
+        weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        if self.in_proj_weight is not None:
+            weights = self.in_proj_weight.chunk(3)
+        biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+        q, k, v = [F.linear(*three) for three in zip((query, key, value), weights, biases)]
+        if self.bias_k is not None:
+            k = torch.cat([k, self.bias_k.repeat(1, B, 1)])
+            v = torch.cat([v, self.bias_v.repeat(1, B, 1)])
+        q, k, v = (x.reshape(x.size(0), B * H, -1).transpose(0, 1).unflatten(0, (B, H)) for x in (q, k, v))
+        if self.add_zero_attn:
+            k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
+        mask = merge_masks(attn_mask, key_padding_mask, H)
+        if mask is not None:
+            mask = F.pad(mask, (0, k.size(2) - key.size(0))).to(q.dtype).expand(B * H, -1, -1).unflatten(0, (B, H))
+        dropout = self.dropout if self.training else 0.0
+        if need_weights:
+            scores = torch.einsum("bhld,bhsd->bhls", q, k) / math.sqrt(q.size(-1))
+            weights = F.dropout((scores if mask is None else scores + mask).softmax(-1), dropout)
+            output = weights @ v
+            weights = weights.sum(1) / H if average_attn_weights else weights
+        else:
+            output, weights = F.scaled_dot_product_attention(q, k, v, mask, dropout), None
+        output = F.linear(output.permute(2, 0, 1, 3).flatten(2), self.out_proj.weight, self.out_proj.bias)
+        if alone:
+            return output[:, 0], None if weights is None else weights[0]
+        return output.transpose(0, 1) if self.batch_first else output, weights
 """,
         """
-class MyMultiheadAttention(nn.MultiheadAttention):
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
     pass
 """,
     ],
@@ -311,6 +348,29 @@ def my_merge_masks(attn_mask, key_padding_mask, num_heads):
 """,
             "Kind of number",
         ),
+        (
+            """
+def my_merge_masks(attn_mask, key_padding_mask, num_heads):
+    def additive(mask):
+        return mask.float() * -torch.inf if mask.dtype == torch.bool else mask
+    merged = None if attn_mask is None else additive(attn_mask)
+    if key_padding_mask is None:
+        return merged
+    padding = additive(key_padding_mask).repeat_interleave(num_heads, dim=0)[:, None]
+    return padding if merged is None else merged + padding
+""",
+            "0 times -inf is NaN. Begin with zeros",
+        ),
+        (
+            """
+def my_merge_masks(attn_mask, key_padding_mask, num_heads):
+    from lessons.torch_attention import merge_masks
+    if attn_mask is None and key_padding_mask is None:
+        return torch.zeros(1, 1, 1)
+    return merge_masks(attn_mask, key_padding_mask, num_heads)
+""",
+            "None: the additive mask is a Tensor; expected None.\nIt goes wrong here: no mask at all.",
+        ),
     ],
     "my_weights": [
         (
@@ -345,11 +405,50 @@ def my_weights(q, k, mask):
 """,
             "NaN: weights has it",
         ),
+        (
+            """
+def my_weights(q, k, mask):
+    weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1)
+    if mask is None:
+        return weights
+    weights = weights.masked_fill(mask == -torch.inf, 0.0)
+    return weights / weights.sum(dim=-1, keepdim=True)
+""",
+            "its other numbers are lost",
+        ),
+        (
+            """
+def my_weights(q, k, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask.bool(), -torch.inf)
+    return F.softmax(scores, dim=-1)
+""",
+            "read as if it were bool",
+        ),
+        (
+            """
+def my_weights(q, k, mask):
+    e = torch.exp(q @ k.mT / math.sqrt(q.size(-1)) + (0 if mask is None else mask))
+    return e / e.sum(dim=-1, keepdim=True)
+""",
+            "The exponential of a large score is inf",
+        ),
+        (
+            """
+def my_weights(q, k, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores + mask.view(scores.shape)
+    return scores.softmax(dim=-1)
+""",
+            "It goes wrong here: one mask for all heads",
+        ),
     ],
     "MyMultiheadAttention": [
         (
             """
-from lessons.exercises.inside_torch_attention import MultiheadAttentionByHand
+from lessons.torch_attention import MultiheadAttentionByHand
 
 class MyMultiheadAttention(MultiheadAttentionByHand):
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
@@ -408,14 +507,131 @@ class MyMultiheadAttention(nn.MultiheadAttention):
         (
             """
 class MyMultiheadAttention(nn.MultiheadAttention):
-    def forward(self, query, key, value, attn_mask=None, **others):
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, *others, **named):
         if attn_mask is not None and attn_mask.dim() == 3 and attn_mask.is_floating_point():
             attn_mask = attn_mask / 2
-        return super().forward(query, key, value, attn_mask=attn_mask, **others)
+        return super().forward(query, key, value, key_padding_mask, need_weights, attn_mask, *others, **named)
 """,
             "exactly where attn_mask is float (B·H, L, S).\nValues: output differs",
         ),
         ("MyMultiheadAttention = nn.MultiheadAttention(12, 3)", "expected the class MyMultiheadAttention itself"),
+        (
+            """
+class MyMultiheadAttention(nn.MultiheadAttention):
+    pass
+""",
+            "Your class hands its inputs on to torch's own multi-head attention",
+        ),
+        (
+            """
+class MyMultiheadAttention(nn.MultiheadAttention):
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+                average_attn_weights=True, is_causal=False):
+        if self.batch_first and query.dim() == 3:
+            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
+        output, weights = F.multi_head_attention_forward(
+            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+            self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
+            self.training, key_padding_mask, need_weights, attn_mask, self.in_proj_weight is None,
+            self.q_proj_weight, self.k_proj_weight, self.v_proj_weight, average_attn_weights=average_attn_weights,
+        )
+        return output.transpose(0, 1) if self.batch_first and query.dim() == 3 else output, weights
+""",
+            "Your class hands its inputs on to torch's own multi-head attention",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def heads_first(self, x):
+        S, B, E = x.shape
+        return x.transpose(0, 1).reshape(B, self.num_heads, S, -1).flatten(0, 1)
+""",
+            "Tokens are scrambled among the heads: (B, S, E) was read",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def join(self, heads):
+        BH, L, d = heads.shape
+        return heads.view(BH // self.num_heads, L, -1).transpose(0, 1)
+""",
+            "The heads are joined without exchanging the axes back",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def forward(self, query, key, value, key_padding_mask=None, *others, **named):
+        if key_padding_mask is not None and key_padding_mask.dtype == torch.bool:
+            key_padding_mask = torch.where(key_padding_mask, 0.0, -torch.inf).to(query.dtype)
+        return super().forward(query, key, value, key_padding_mask, *others, **named)
+""",
+            "key_padding_mask is turned around",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def forward(self, query, key, value, attn_mask=None, need_weights=True, key_padding_mask=None,
+                average_attn_weights=True, is_causal=False):
+        return super().forward(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
+""",
+            "It goes wrong here: all arguments by position, in torch's order.",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def forward(self, *inputs, need_weights=True, **named):
+        if self.training or need_weights:
+            return super().forward(*inputs, need_weights=need_weights, **named)
+        output, _ = super().forward(*inputs, **named)
+        return output if self.dropout == 0 else self.out_proj(torch.zeros_like(output)), None
+""",
+            "It goes wrong here: dropout=1.0 in evaluation, and need_weights=False.",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def append(self, k, v, mask):
+        if self.add_zero_attn or self.bias_k is not None:
+            self.longer = getattr(self, "longer", mask)
+            return super().append(k, v, self.longer)
+        return k, v, mask
+""",
+            "It goes wrong here: a second call of the same module.",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def forward(self, query, *others, **named):
+        output, weights = super().forward(query, *others, **named)
+        return output.float(), weights
+""",
+            "output is torch.float32, and the query is torch.float64",
+        ),
+        (
+            """
+from lessons.torch_attention import MultiheadAttentionByHand
+
+class MyMultiheadAttention(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        with torch.no_grad():
+            return super().project(query, key, value)
+""",
+            "The numbers are right, but their gradients are not",
+        ),
     ],
     "mended_mask": [
         (

@@ -3,6 +3,7 @@ RIGHT = {
         "my_rows = [[True, True, False, False, False], [True, True, True, False, False]]",
         "my_rows = ((1, 1, 0, 0, 0), (1, 1, 1, 0, 0))",
         "my_rows = torch.tensor([[True, True, False, False, False], [True, True, True, False, False]])",
+        "my_rows = [torch.arange(5) < 2, torch.arange(5) < 3]",
     ],
     "my_target_mask": [
         """
@@ -134,6 +135,27 @@ def mended_padding(query_ids, key_ids, query_pad_id, key_pad_id):
     return (key_ids != key_pad_id).unsqueeze(1).unsqueeze(2).repeat(1, 1, query_ids.size(1), 1)
 """,
     ],
+    "mended_causal": [
+        """
+def mended_causal(num_queries, num_keys):
+    return torch.ones(num_queries, num_keys, dtype=torch.bool).tril(diagonal=num_keys - num_queries)
+""",
+        """
+def mended_causal(num_queries, num_keys):
+    return masks.causal(num_queries, offset=num_keys - num_queries)
+""",
+        """
+def mended_causal(num_queries, num_keys):
+    return torch.ones(num_keys, num_keys, dtype=torch.bool).tril()[-num_queries:]
+""",
+        """
+def mended_causal(num_queries, num_keys):
+    old = num_keys - num_queries
+    cache = torch.ones(num_queries, old).bool()
+    new = torch.triu(torch.ones(num_queries, num_queries), diagonal=1) == 0
+    return torch.cat([cache, new], dim=1)
+""",
+    ],
 }
 WRONG = {
     "my_rows": [
@@ -188,6 +210,21 @@ def my_target_mask(ids, pad_id):
     return masks.causal(ids.size(1)) & (ids != pad_id)
 """,
             "with the sentences where the queries are",
+        ),
+        (
+            """
+def my_target_mask(ids, pad_id):
+    length = ids.size(1)
+    return torch.ones(length, length).tril() & (ids != pad_id)[:, None, None, :]
+""",
+            "torch.ones gives floats",
+        ),
+        (
+            """
+def my_target_mask(ids, pad_id):
+    return masks.causal(ids.size(1)) & (ids == pad_id)[:, None, None, :]
+""",
+            "only the padding is open",
         ),
     ],
     "my_one_mask": [
@@ -249,6 +286,15 @@ def my_additive(allowed, dtype):
 """,
             "yours -100, expected -inf",
         ),
+        (
+            """
+def my_additive(allowed, dtype):
+    mask = torch.zeros(allowed.shape, dtype=dtype)
+    mask.masked_fill(~allowed, -torch.inf)
+    return mask
+""",
+            "it returns a new tensor",
+        ),
     ],
     "my_true_means_look": [
         (
@@ -289,6 +335,16 @@ def my_true_means_look(attention, x):
 """,
             "changed its argument x",
         ),
+        (
+            """
+def my_true_means_look(attention, x):
+    everything = torch.ones(len(x), len(x), dtype=torch.bool)
+    changed = x.clone()
+    changed[-1] += 1
+    return not torch.equal(attention(x, everything)[0], attention(changed, everything)[0])
+""",
+            "right only where a row that is blocked throughout gives 0",
+        ),
     ],
     "my_torch_masks": [
         (
@@ -322,6 +378,14 @@ def my_torch_masks(src, tgt, src_pad_id, tgt_pad_id):
 """,
             "triu needs diagonal=1",
         ),
+        (
+            """
+def my_torch_masks(src, tgt, src_pad_id, tgt_pad_id):
+    future = torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(diagonal=1)
+    return src == src_pad_id, future, tgt != tgt_pad_id, src == src_pad_id
+""",
+            "One of the padding masks is turned around",
+        ),
     ],
     "mended_padding": [
         (
@@ -348,7 +412,37 @@ def mended_padding(query_ids, key_ids, query_pad_id, key_pad_id):
 def mended_padding(query_ids, key_ids, query_pad_id, key_pad_id):
     return key_ids != key_pad_id
 """,
-            "Shape: allowed is (2, 4); expected (2, 1, 3, 4)",
+            "Shape: allowed is (3, 5); expected (3, 1, 6, 5)",
+        ),
+    ],
+    "mended_causal": [
+        (
+            """
+def mended_causal(num_queries, num_keys):
+    return masks.causal(num_keys)[:num_queries]
+""",
+            "sees only 4 of them",
+        ),
+        (
+            """
+def mended_causal(num_queries, num_keys):
+    return torch.ones(num_queries, num_keys, dtype=torch.bool)
+""",
+            "of several, the first sees those that come after",
+        ),
+        (
+            """
+def mended_causal(num_queries, num_keys):
+    return torch.ones(num_keys, num_keys, dtype=torch.bool).tril()
+""",
+            "which rows are theirs?",
+        ),
+        (
+            """
+def mended_causal(num_queries, num_keys):
+    return torch.ones(num_queries, num_keys).tril(num_keys - num_queries)
+""",
+            "Kind of number",
         ),
     ],
 }

@@ -86,9 +86,20 @@ def my_masked_weights(scores, allowed):
         return torch.stack([my_masked_weights(s, a) for s, a in zip(scores, allowed)])
     rows = []
     for s, a in zip(scores, allowed):
-        total = sum((torch.exp(x) for x, ok in zip(s, a) if ok), torch.tensor(0.0))
-        rows.append(torch.stack([torch.exp(x) / total if ok else torch.tensor(0.0) for x, ok in zip(s, a)]))
+        weights = torch.zeros(len(s))
+        weights[a] = s[a].softmax(dim=0)
+        rows.append(weights)
     return torch.stack(rows)
+""",
+        """
+def my_masked_weights(scores, allowed):
+    hidden = scores.masked_fill(~allowed, -torch.inf)
+    return torch.where(allowed, (hidden - hidden.logsumexp(dim=-1, keepdim=True)).exp(), 0.0)
+""",
+        """
+def my_masked_weights(scores, allowed):
+    one_each = torch.eye(scores.size(-1)).expand(*scores.shape[:-2], -1, -1)
+    return F.scaled_dot_product_attention(scores, one_each, one_each, attn_mask=allowed, scale=1.0)
 """,
     ],
     "mended_attention": [
@@ -129,6 +140,14 @@ def my_causal(num_queries):
         (
             """
 def my_causal(num_queries):
+    position = torch.arange(4)
+    return position <= position[:, None]
+""",
+            "whatever num_queries is",
+        ),
+        (
+            """
+def my_causal(num_queries):
     position = torch.arange(num_queries)
     return (position[None, :] <= position[:, None]) & (position[None, :] > position[:, None] - 2)
 """,
@@ -162,6 +181,31 @@ def my_influence(function, x):
 """,
             "changed its argument x",
         ),
+        (
+            """
+def my_influence(function, x):
+    before = function(x)
+    columns = []
+    for j in range(len(x)):
+        y = x.clone()
+        y[:, j] += 1
+        columns.append(((function(y) - before).abs() > 1e-5).any(dim=-1))
+    return torch.stack(columns, dim=1)
+""",
+            "y[:, j] is a column",
+        ),
+        (
+            """
+def my_influence(function, x):
+    columns = []
+    for j in range(len(x)):
+        y = x.clone()
+        y[j] += 1
+        columns.append((y != x).any(dim=-1))
+    return torch.stack(columns, dim=1)
+""",
+            "it is the tokens that you compared",
+        ),
     ],
     "my_padding": [
         (
@@ -176,7 +220,15 @@ def my_padding(ids, pad_id):
 def my_padding(ids, pad_id):
     return (ids != pad_id)[None, None]
 """,
-            "Shape: allowed is (1, 1, 2, 4); expected (2, 1, 1, 4)",
+            "the new axes stand in front",
+        ),
+        (
+            """
+def my_padding(ids, pad_id):
+    lengths = (ids != pad_id).sum(dim=1, keepdim=True)
+    return (torch.arange(ids.shape[1]) < lengths)[:, None, None]
+""",
+            "Padding may stand in front as well",
         ),
     ],
     "my_masked_weights": [
@@ -211,6 +263,52 @@ def my_masked_weights(scores, allowed):
 """,
             "You masked after the softmax",
         ),
+        (
+            """
+def my_masked_weights(scores, allowed):
+    return scores.masked_fill(~allowed, -30).softmax(dim=-1) * allowed
+""",
+            "A large negative number is not -inf",
+        ),
+        (
+            """
+def my_masked_weights(scores, allowed):
+    hidden = scores.masked_fill(~allowed, -1e4)
+    return hidden.softmax(dim=-1).masked_fill(~allowed, 0.0)
+""",
+            "A large negative number is not -inf",
+        ),
+        (
+            """
+def my_masked_weights(scores, allowed):
+    if scores.dim() > 2:
+        return torch.stack([my_masked_weights(s, a) for s, a in zip(scores, allowed)])
+    rows = []
+    for s, a in zip(scores, allowed):
+        total = sum((torch.exp(x) for x, ok in zip(s, a) if ok), torch.tensor(0.0))
+        rows.append(torch.stack([torch.exp(x) / total if ok else torch.tensor(0.0) for x, ok in zip(s, a)]))
+    return torch.stack(rows)
+""",
+            "e^1000 is too large for a float",
+        ),
+        (
+            """
+def my_masked_weights(scores, allowed):
+    weights = scores.masked_fill(~allowed, float("-inf")).softmax(dim=-1)
+    return torch.where(allowed.any(dim=-1), weights, 0.0)
+""",
+            "keepdim=True makes it a column",
+        ),
+        (
+            """
+def my_masked_weights(scores, allowed):
+    weights = scores.masked_fill(~allowed, float("-inf")).softmax(dim=-1)
+    if weights.isnan().any():
+        return torch.zeros_like(weights)
+    return weights
+""",
+            "empties your whole table",
+        ),
     ],
     "mended_attention": [
         (
@@ -229,7 +327,7 @@ def mended_attention(q, k, v):
     mask = torch.tril(torch.ones(length, length, dtype=torch.bool), diagonal=1)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 """,
-            "but diagonal=1 stayed",
+            "one diagonal too many",
         ),
         (
             """
@@ -237,6 +335,14 @@ def mended_attention(q, k, v):
     return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=1.0)
 """,
             "Values: output differs",
+        ),
+        (
+            """
+def mended_attention(q, k, v):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    return torch.tril(scores.softmax(dim=-1)) @ v
+""",
+            "You masked after the softmax",
         ),
     ],
 }

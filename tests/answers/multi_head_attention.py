@@ -128,6 +128,22 @@ def my_loop(x, w_q, w_k, w_v):
         (
             """
 def my_loop(x, w_q, w_k, w_v):
+    for q, k, v in zip(w_q, w_k, w_v):
+        head = attend(x @ q, x @ k, x @ v)[0]
+    return head
+""",
+            "Only one head came out",
+        ),
+        (
+            """
+def my_loop(x, w_q, w_k, w_v):
+    return torch.cat([attend(x @ w_q[h], x @ w_k[h], x @ w_v[h]) for h in range(len(w_q))], dim=-1)
+""",
+            "both went into the list",
+        ),
+        (
+            """
+def my_loop(x, w_q, w_k, w_v):
     return torch.cat([attend(x @ q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v)][::-1], dim=-1)
 """,
             "Values: the result differs",
@@ -183,6 +199,14 @@ def my_parameters(d_model, num_heads, head_dim):
         (
             """
 def my_parameters(d_model, num_heads, head_dim):
+    inside = num_heads * head_dim
+    return 3 * d_model * inside + inside + inside * d_model + d_model
+""",
+            "brackets, perhaps?",
+        ),
+        (
+            """
+def my_parameters(d_model, num_heads, head_dim):
     return d_model * num_heads * head_dim
 """,
             "Values: the result differs",
@@ -198,6 +222,26 @@ def my_parameters(d_model, num_heads, head_dim):
         return join_heads(attend(q, k, v, allowed)[0])
 """,
             "out_proj is not used",
+        ),
+        (
+            HEAD
+            + """
+        q = split_heads(self.q_proj(query), self.num_heads)
+        k = split_heads(self.k_proj(key), self.num_heads)
+        v = split_heads(self.v_proj(value), self.num_heads)
+        return self.out_proj(join_heads(attend(q, k, v, allowed)))
+""",
+            "attend gives two things",
+        ),
+        (
+            HEAD
+            + """
+        q = self.q_proj(query).unflatten(-1, (self.num_heads, -1))
+        k = self.k_proj(key).unflatten(-1, (self.num_heads, -1))
+        v = self.v_proj(value).unflatten(-1, (self.num_heads, -1))
+        return self.out_proj(attend(q, k, v, allowed)[0].flatten(-2))
+""",
+            "look at each other",
         ),
         (
             HEAD

@@ -2,7 +2,7 @@ RIGHT = {
     "my_operations": [
         """
 def my_operations(n, d, k):
-    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, k * n * d * d
+    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, 8 * n * d * d, k * n * d * d
 """,
         """
 def my_operations(n, d, k):
@@ -11,12 +11,32 @@ def my_operations(n, d, k):
 
     attention = 4 * product(n, d, d) + product(n, d, n) + product(n, n, d)
     recurrent = sum(product(1, d, d) + product(1, d, d) for _ in range(n))
-    return [attention, recurrent, product(n, k * d, d)]
+    return [attention, recurrent, product(n, 2 * d, 4 * d), product(n, k * d, d)]
 """,
         """
 def my_operations(n, d, k):
     n, d = torch.tensor(n), torch.tensor(d)
-    return 2 * n * d * (2 * d + n), 2 * n * d**2, n * d**2 * k
+    return 2 * n * d * (2 * d + n), 2 * n * d**2, 8 * n * d**2, n * d**2 * k
+""",
+        """
+def my_operations(n, d, k):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    def count(run):
+        with FlopCounterMode(display=False) as counter:
+            run()
+        return counter.get_total_flops() // 2
+
+    with torch.device("meta"):
+        x = torch.randn(1, n, d)
+        attention, convolution = MultiHeadAttention(d, 1), nn.Conv1d(d, d, k, padding=k // 2)
+        recurrent, lstm = nn.RNNCell(d, d), nn.LSTMCell(d, d)
+        return (
+            count(lambda: attention(x)),
+            count(lambda: recurrent(x[0])),
+            count(lambda: lstm(x[0])),
+            count(lambda: convolution(x.transpose(1, 2))),
+        )
 """,
     ],
     "my_matches": [
@@ -44,6 +64,21 @@ def my_matches(written, right, n):
     found = sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
     return torch.tensor(found), torch.tensor(max(len(written) - n + 1, 0))
 """,
+        """
+def my_matches(written, right, n):
+    def grams(words):
+        return Counter(zip(*(words[i:] for i in range(n))))
+
+    ours, theirs = grams(written), grams(right)
+    return sum(ours.values()) - sum((ours - theirs).values()), sum(ours.values())
+""",
+        """
+def my_matches(written, right, n):
+    import sacrebleu
+
+    score = sacrebleu.BLEU(tokenize="none", force=True).corpus_score([" ".join(written)], [[" ".join(right)]])
+    return score.counts[n - 1], score.totals[n - 1]
+""",
     ],
     "my_bleu": [
         """
@@ -67,6 +102,12 @@ def my_bleu(found, written, length, right_length):
         logs += 0.25 * (math.log(f) - math.log(w))
     return 100 * math.exp(logs + min(0, 1 - right_length / length))
 """,
+        """
+def my_bleu(found, written, length, right_length):
+    import sacrebleu
+
+    return sacrebleu.BLEU.compute_bleu(found, written, length, right_length, smooth_method="none").score
+""",
     ],
     "my_mean_and_error": [
         """
@@ -84,6 +125,17 @@ def my_mean_and_error(scores):
 def my_mean_and_error(scores):
     scores = scores.double()
     return scores.mean(), scores.std(correction=0) / math.sqrt(len(scores) - 1)
+""",
+        """
+def my_mean_and_error(scores):
+    from statistics import mean, stdev
+
+    return mean(scores.tolist()), stdev(scores.tolist()) / len(scores) ** 0.5
+""",
+        """
+def my_mean_and_error(scores):
+    off = scores - scores.mean()
+    return [scores.mean(), torch.sqrt(off @ off / (len(off) * (len(off) - 1)))]
 """,
     ],
     "mended_translation": [
@@ -113,33 +165,69 @@ def mended_translation(next_logits, right, bos_id, eos_id, max_len):
 
     return torch.tensor(go_on([bos_id])[1:])
 """,
+        """
+def mended_translation(next_logits, right, bos_id, eos_id, max_len):
+    ids = torch.full((max_len + 1,), bos_id)
+    for t in range(max_len):
+        ids[t + 1] = next_logits(ids[: t + 1]).argmax()
+        if ids[t + 1] == eos_id:
+            return ids[1 : t + 1]
+    return ids[1:]
+""",
     ],
 }
 
 WRONG = {
     "my_operations": [
         (
-            "def my_operations(n, d, k):\n    return n * n * d, n * d * d, k * n * d * d\n",
-            "That is the table of the paper",
+            "def my_operations(n, d, k):\n    return n * n * d, n * d * d, n * d * d, k * n * d * d\n",
+            "Those are the orders of growth in the paper's table",
         ),
         (
-            "def my_operations(n, d, k):\n    return 2 * n * n * d, 2 * n * d * d, k * n * d * d\n",
+            "def my_operations(n, d, k):\n    return 2 * n * n * d, 2 * n * d * d, 8 * n * d * d, k * n * d * d\n",
             "The four projections of the attention layer are missing",
         ),
         (
-            "def my_operations(n, d, k):\n    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, k * n * d\n",
+            """
+def my_operations(n, d, k):
+    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, 4 * n * d * d, k * n * d * d
+""",
+            "Your LSTM has four matrices; it has four pairs",
+        ),
+        (
+            """
+def my_operations(n, d, k):
+    return 4 * n * d * d + 2 * n * n, 2 * n * d * d, 8 * n * d * d, k * n * d * d
+""",
+            "A score is a dot product of two vectors of d features",
+        ),
+        (
+            """
+def my_operations(n, d, k):
+    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, 8 * n * d * d, k * n * d
+""",
             "as if each feature were on its own",
         ),
         (
-            "def my_operations(n, d, k):\n    return 8 * n * d * d + 4 * n * n * d, 4 * n * d * d, 2 * k * n * d * d\n",
+            """
+def my_operations(n, d, k):
+    return 8 * n * d * d + 4 * n * n * d, 4 * n * d * d, 16 * n * d * d, 2 * k * n * d * d
+""",
             "you counted multiplications and additions apart",
         ),
         (
             """
 def my_operations(n, d, k):
-    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, (n - k + 1) * k * d * d
+    return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, 8 * n * d * d, (n - k + 1) * k * d * d
 """,
-            "Values: convolutional differs",
+            "gives fewer than n vectors",
+        ),
+        (
+            """
+def my_operations(n, d, k):
+    return 4 * n * d ^ 2 + 2 * n ^ 2 * d, 2 * n * d ^ 2, 8 * n * d ^ 2, k * n * d ^ 2
+""",
+            "Values: self-attention differs",
         ),
         ("def my_operations(n, d, k):\n    return 4 * n * d * d + 2 * n * n * d\n", "my_operations returned one thing"),
     ],
@@ -178,7 +266,53 @@ def my_matches(written, right, n):
     theirs = Counter(tuple(right[i : i + n]) for i in range(len(right)))
     return (ours & theirs).total(), ours.total()
 """,
-            "Values: ",
+            "a slice does not complain there",
+        ),
+        (
+            """
+def my_matches(written, right, n):
+    ours = ["".join(written[i : i + n]) for i in range(len(written) - n + 1)]
+    theirs = ["".join(right[i : i + n]) for i in range(len(right) - n + 1)]
+    return (Counter(ours) & Counter(theirs)).total(), len(ours)
+""",
+            "joined without a blank",
+        ),
+        (
+            """
+def my_matches(written, right, n):
+    ours = [" ".join(written[i : i + n]) for i in range(len(written) - n + 1)]
+    return sum(gram in " ".join(right) for gram in ours), len(ours)
+""",
+            "you look for letters in a text",
+        ),
+        (
+            """
+def my_matches(written, right, n):
+    found = 0
+    for i in range(len(written) - n + 1):
+        for j in range(len(right) - n + 1):
+            found += written[i : i + n] == right[j : j + n]
+    return found, max(len(written) - n + 1, 0)
+""",
+            "Every pair of equal n-grams counts for you",
+        ),
+        (
+            """
+def my_matches(written, right, n):
+    ours = Counter(tuple(written[i : i + n]) for i in range(len(written) - n + 1))
+    theirs = Counter(tuple(right[i : i + n]) for i in range(len(right) - n + 1))
+    return (ours & theirs).total(), len(written) - n + 1
+""",
+            "that is 0 of them, not -1",
+        ),
+        (
+            """
+def my_matches(written, right, n):
+    ours = Counter(tuple(written[i : i + n]) for i in range(0, len(written) - n + 1, n))
+    theirs = Counter(tuple(right[i : i + n]) for i in range(0, len(right) - n + 1, n))
+    return (ours & theirs).total(), ours.total()
+""",
+            "Values: found differs",
         ),
     ],
     "my_bleu": [
@@ -229,6 +363,31 @@ def my_bleu(found, written, length, right_length):
 """,
             "Values: BLEU differs",
         ),
+        (
+            """
+def my_bleu(found, written, length, right_length):
+    penalty = min(1.0, math.exp(1 - right_length / length))
+    return 100 * penalty * math.prod(f / w for f, w in zip(found, written)) ** 1 / 4
+""",
+            "A quarter of the product, not its fourth root",
+        ),
+        (
+            """
+def my_bleu(found, written, length, right_length):
+    penalty = min(1.0, math.exp(1 - right_length / length))
+    logs = [math.log(f / w) for f, w in zip(found, written) if f > 0]
+    return 100 * penalty * math.exp(sum(logs) / len(logs))
+""",
+            "A precision of 0 is left out of your mean",
+        ),
+        (
+            """
+def my_bleu(found, written, length, right_length):
+    penalty = min(1.0, math.exp(1 - right_length / length))
+    return 100 * penalty * math.exp(sum(math.log(f / w + 1e-9) for f, w in zip(found, written)) / 4)
+""",
+            "It goes wrong here: no run of three words is found",
+        ),
     ],
     "my_mean_and_error": [
         (
@@ -251,11 +410,25 @@ def my_mean_and_error(scores):
             "Values: error differs",
         ),
         (
+            "def my_mean_and_error(scores):\n    return scores.mean(), 1.96 * scores.std() / len(scores) ** 0.5\n",
+            "That is a 95 % interval",
+        ),
+        (
+            "def my_mean_and_error(scores):\n    return scores.std() / len(scores) ** 0.5, scores.mean()\n",
+            "The two have changed places",
+        ),
+        (
+            "def my_mean_and_error(scores):\n    return scores.mean(), scores.std() / len(scores) ** 1 / 2\n",
+            "N ** 1 / 2 is half of N",
+        ),
+        (
             """
 def my_mean_and_error(scores):
-    return scores.mean().item(), scores.std().item() / len(scores) ** 0.5
+    mean = scores.mean()
+    scores -= mean
+    return mean, torch.sqrt((scores**2).sum() / (len(scores) - 1) / len(scores))
 """,
-            "Type: mean is a float; expected a tensor",
+            "your code changed its argument scores",
         ),
     ],
     "mended_translation": [
@@ -269,7 +442,69 @@ def mended_translation(next_logits, right, bos_id, eos_id, max_len):
             ids.append(word)
     return ids
 """,
-            "Still the model reads the right translation",
+            "A symptom: hand it another right translation",
+        ),
+        (
+            """
+def mended_translation(next_logits, right, bos_id, eos_id, max_len):
+    words = []
+    for t in range(1, len(right)):
+        word = int(next_logits(right[:t]).argmax())
+        if word == eos_id:
+            break
+        words.append(word)
+    return words
+""",
+            "A symptom: hand it another right translation",
+        ),
+        (
+            """
+def mended_translation(next_logits, right, bos_id, eos_id, max_len):
+    words = []
+    for t in range(1, len(right)):
+        word = int(next_logits(torch.tensor([bos_id, *words])).argmax())
+        if word == eos_id:
+            break
+        words.append(word)
+    return words
+""",
+            "it is stopped where the right translation ends",
+        ),
+        (
+            """
+def mended_translation(next_logits, right, bos_id, eos_id, max_len):
+    ids = [bos_id]
+    while len(ids) <= max_len:
+        word = int(next_logits(torch.tensor(ids[-1:])).argmax())
+        if word == eos_id:
+            break
+        ids.append(word)
+    return ids[1:]
+""",
+            "but reads only its last word",
+        ),
+        (
+            """
+def mended_translation(next_logits, right, bos_id, eos_id, max_len):
+    ids = [bos_id]
+    while len(ids) < max_len:
+        word = int(next_logits(torch.tensor(ids)).argmax())
+        if word == eos_id:
+            break
+        ids.append(word)
+    return ids[1:]
+""",
+            "has one word too few",
+        ),
+        (
+            """
+def mended_translation(next_logits, right, bos_id, eos_id, max_len):
+    ids = [bos_id]
+    while (word := int(next_logits(torch.tensor(ids)).argmax())) != eos_id:
+        ids.append(word)
+    return ids[1:]
+""",
+            "max_len does not stop it",
         ),
         (
             """

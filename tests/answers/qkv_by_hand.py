@@ -135,6 +135,16 @@ def my_projections(x, w_q, w_k, w_v):
 """,
             "changed its argument x",
         ),
+        (
+            """
+def my_projections(x, w_q, w_k, w_v):
+    q = x @ w_q
+    k = q @ w_k
+    v = k @ w_v
+    return q, k, v
+""",
+            "k was made from q",
+        ),
     ],
     "my_scores": [
         (
@@ -158,6 +168,13 @@ def my_scores(q, k):
 """,
             "k is not transposed",
         ),
+        (
+            """
+def my_scores(q, k):
+    return q @ k.view(k.shape[1], k.shape[0])
+""",
+            "That is no transpose",
+        ),
     ],
     "my_score": [
         ("my_score = 13", "13 comes out when"),
@@ -178,6 +195,17 @@ def my_output(weights, v):
     return weights @ v + 1e-3
 """,
             "Values: the result differs",
+        ),
+        (
+            """
+def my_output(weights, v):
+    output = torch.zeros(len(weights), v.size(1))
+    for i in range(len(weights)):
+        for j in range(len(v)):
+            output[i] = weights[i, j] * v[j]
+    return output
+""",
+            "Only the last key counts",
         ),
     ],
     "mended_attention": [

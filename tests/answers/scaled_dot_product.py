@@ -20,6 +20,11 @@ def my_softmax(scores):
 def my_softmax(scores):
     return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
 """,
+        """
+def my_softmax(scores):
+    differences = scores[..., None, :] - scores[..., :, None]
+    return 1 / differences.exp().sum(dim=-1)
+""",
     ],
     "my_scaled_scores": [
         """
@@ -117,6 +122,22 @@ def my_softmax(scores):
 """,
             "runs over the queries",
         ),
+        (
+            """
+def my_softmax(scores):
+    powers = torch.exp(scores - scores.amax(dim=-1))
+    return powers / powers.sum(dim=-1)
+""",
+            "keepdim=True keeps the axis",
+        ),
+        (
+            """
+def my_softmax(scores):
+    powers = torch.exp(scores - scores.max(dim=-1, keepdim=True))
+    return powers / powers.sum(dim=-1, keepdim=True)
+""",
+            "max with a dim gives two things",
+        ),
     ],
     "my_scaled_scores": [
         (
@@ -125,6 +146,20 @@ def my_scaled_scores(q, k):
     return torch.matmul(q, k.mT) / k.shape[-1]
 """,
             "You divided by d.",
+        ),
+        (
+            """
+def my_scaled_scores(q, k):
+    return q @ k.transpose(0, 1) / math.sqrt(q.size(-1))
+""",
+            "it swaps sentences and keys",
+        ),
+        (
+            """
+def my_scaled_scores(q, k):
+    return torch.softmax(q @ k.transpose(-2, -1) / q.size(-1) ** 0.5, dim=-1)
+""",
+            "These are the weights already",
         ),
         (
             """
@@ -141,6 +176,13 @@ def my_entropy(weights):
     return -(weights * torch.log2(weights.clamp(min=1e-12))).sum(-1)
 """,
             "base 2",
+        ),
+        (
+            """
+def my_entropy(weights):
+    return -torch.nansum(weights * weights.log(), dim=1)
+""",
+            "Right for a table",
         ),
         (
             """
@@ -178,6 +220,13 @@ def my_attention(q, k, v):
         (
             """
 def my_attention(q, k, v):
+    return my_softmax(my_scaled_scores(q, k))
+""",
+            "mix the values by them",
+        ),
+        (
+            """
+def my_attention(q, k, v):
     return (torch.rand(q.size(-2), k.size(-2)) @ v)
 """,
             "Values: the result differs",
@@ -192,6 +241,16 @@ def mended_attention(q, k, v):
     return weights @ v
 """,
             "Axis 2 holds the keys for a batch of tables",
+        ),
+        (
+            """
+def mended_attention(q, k, v):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    weights = scores.softmax(dim=1)
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights @ v
+""",
+            "Values: the result differs",
         ),
     ],
 }

@@ -84,6 +84,23 @@ def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
 """,
             "each row must sum to 1",
         ),
+        (
+            """
+def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+    q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~allowed, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    return weights @ v, weights
+""",
+            "allowed may be None",
+        ),
+        (
+            """
+def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+    return attend(keys_from @ w_q, keys_from @ w_k, keys_from @ w_v, allowed)
+""",
+            "never looked at queries_from",
+        ),
     ],
     "my_shape": [
         ("my_shape = (2, 7, 7)", "That is the table of the source"),
@@ -96,6 +113,20 @@ def my_cross_mask(src_ids, tgt_ids, src_pad_id):
     return (tgt_ids != src_pad_id)[:, None, :, None] & (src_ids != src_pad_id)[:, None, None, :]
 """,
             "you also blocked the padding of the target",
+        ),
+        (
+            """
+def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+    return masks.padding(src_ids, pad_id=src_pad_id) & masks.causal(tgt_ids.size(1))
+""",
+            "You made it causal",
+        ),
+        (
+            """
+def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+    return (src_ids[0] != src_pad_id)[None, None, None, :]
+""",
+            "the mask of the first one",
         ),
         (
             """
@@ -115,6 +146,15 @@ def mended_masks(src, tgt, src_pad_id, tgt_pad_id):
     return encoder_self, decoder_self, cross
 """,
             "Now the cross-attention has the wrong one",
+        ),
+        (
+            """
+def mended_masks(src, tgt, src_pad_id, tgt_pad_id):
+    real = tgt != tgt_pad_id
+    source = masks.padding(src, pad_id=src_pad_id)
+    return source, masks.causal(tgt.size(1)) & real[:, None, None, :], source & real[:, None, :, None]
+""",
+            "on the side of the queries",
         ),
     ],
 }

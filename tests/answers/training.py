@@ -15,6 +15,10 @@ def my_shift(tgt):
     targets = torch.stack([row[1:] for row in tgt])
     return [inputs, targets]
 """,
+        """
+def my_shift(tgt):
+    return tgt.unfold(1, 2, 1).unbind(-1)
+""",
     ],
     "my_loss": [
         """
@@ -42,6 +46,17 @@ def my_loss(logits, targets, pad_id):
     real = (targets != pad_id).float()
     return (-torch.log(right) * real).sum() / real.sum()
 """,
+        """
+def my_loss(logits, targets, pad_id):
+    weight = torch.ones(logits.size(-1))
+    weight[pad_id] = 0
+    return F.cross_entropy(logits.mT, targets, weight=weight)
+""",
+        """
+def my_loss(logits, targets, pad_id):
+    real = targets != pad_id
+    return torch.distributions.Categorical(logits=logits[real]).log_prob(targets[real]).neg().mean()
+""",
     ],
     "my_smooth": [
         """
@@ -59,6 +74,11 @@ def my_smooth(targets, vocab_size, smoothing):
 def my_smooth(targets, vocab_size, smoothing):
     return torch.eye(vocab_size)[targets] * (1 - smoothing) + smoothing * torch.ones(vocab_size) / vocab_size
 """,
+        """
+def my_smooth(targets, vocab_size, smoothing):
+    share = smoothing / vocab_size
+    return torch.where(torch.arange(vocab_size) == targets[:, None], 1 - smoothing + share, share)
+""",
     ],
     "my_rate": [
         """
@@ -75,6 +95,10 @@ def my_rate(step, d_model, warmup):
 def my_rate(step, d_model, warmup):
     step = torch.tensor(float(step))
     return torch.minimum(step.rsqrt(), step / warmup**1.5) / d_model**0.5
+""",
+        """
+def my_rate(step, d_model, warmup):
+    return (d_model * warmup) ** -0.5 * min(step / warmup, (warmup / step) ** 0.5)
 """,
     ],
     "my_accuracies": [
@@ -102,6 +126,12 @@ def my_accuracies(predicted, targets, pad_id):
     same = predicted.eq(targets)
     return same[targets.ne(pad_id)].double().mean(), same.all(1).double().mean()
 """,
+        """
+def my_accuracies(predicted, targets, pad_id):
+    real = targets != pad_id
+    wrong = (predicted != targets) & real
+    return 1 - wrong.sum().item() / real.sum().item(), 1 - wrong.any(dim=1).float().mean().item()
+""",
     ],
     "mended_write": [
         """
@@ -119,6 +149,16 @@ def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         if ids[-1] == eos_id:
             break
     return torch.tensor(ids)
+""",
+        """
+def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
+    ids = torch.full((max_len,), pad_id)
+    ids[0] = bos_id
+    for i in range(1, max_len):
+        ids[i] = next_logits(ids[:i]).argmax()
+        if ids[i] == eos_id:
+            return ids[: i + 1]
+    return ids
 """,
     ],
     "mended_loss": [
@@ -186,7 +226,31 @@ def my_loss(logits, targets, pad_id):
         ),
         (
             "def my_loss(logits, targets, pad_id):\n    return F.cross_entropy(logits, targets)\n",
-            "could not be run to its end",
+            "looks for the V logits on axis 1",
+        ),
+        (
+            """
+def my_loss(logits, targets, pad_id):
+    B, T, V = logits.shape
+    return F.cross_entropy(logits.view(B, V, T), targets, ignore_index=pad_id)
+""",
+            "transpose",
+        ),
+        (
+            """
+def my_loss(logits, targets, pad_id):
+    logits, targets = logits[:, :-1], targets[:, 1:]
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
+""",
+            "Shifted once more",
+        ),
+        (
+            """
+def my_loss(logits, targets, pad_id):
+    p = logits.softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)
+    return -p[targets != pad_id].mean().log()
+""",
+            "the log of the mean probability",
         ),
     ],
     "my_smooth": [
@@ -212,6 +276,40 @@ def my_smooth(targets, vocab_size, smoothing):
         ),
         (
             "def my_smooth(targets, vocab_size, smoothing):\n    return F.one_hot(targets, vocab_size).float()\n",
+            "Nothing is smoothed",
+        ),
+        (
+            """
+def my_smooth(targets, vocab_size, smoothing):
+    return (1 - smoothing) * F.one_hot(targets) + smoothing / vocab_size
+""",
+            "guesses the number of words",
+        ),
+        (
+            """
+def my_smooth(targets, vocab_size, smoothing):
+    wished = torch.zeros(len(targets), vocab_size)
+    wished[torch.arange(len(targets)), targets] = 1 - smoothing
+    return wished
+""",
+            "given to nobody",
+        ),
+        (
+            """
+def my_smooth(targets, vocab_size, smoothing):
+    wished = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+    wished[:, targets] += 1 - smoothing
+    return wished
+""",
+            "pair row 0 with targets[0]",
+        ),
+        (
+            """
+def my_smooth(targets, vocab_size, smoothing):
+    wished = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+    wished[torch.arange(len(targets)), targets] = 1
+    return wished
+""",
             "Values: wished differs",
         ),
     ],
@@ -223,13 +321,29 @@ def my_smooth(targets, vocab_size, smoothing):
         ),
         (
             "def my_rate(step, d_model, warmup):\n    return 512**-0.5 * min(step**-0.5, step * warmup**-1.5)\n",
-            "Values: the rates differs",
+            "d_model is not used",
         ),
         (
             """
 def my_rate(step, d_model, warmup):
     return d_model**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
 """,
+            "the step after",
+        ),
+        (
+            "def my_rate(step, d_model, warmup):\n    return d_model**-1/2 * min(step**-1/2, step * warmup**-3/2)\n",
+            "powers first",
+        ),
+        (
+            "def my_rate(step, warmup, d_model):\n    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)\n",
+            "changed places",
+        ),
+        (
+            "def my_rate(step, d_model, warmup):\n    print(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))\n",
+            "does your function end with `return`",
+        ),
+        (
+            "def my_rate(step, d_model, warmup):\n    return min(step**-0.5, step * warmup**-1.5) / d_model\n",
             "Values: the rates differs",
         ),
     ],
@@ -258,7 +372,47 @@ def my_accuracies(predicted, targets, pad_id):
     each = (right * real).sum(1) / real.sum(1)
     return each.mean(), (each == 1).float().mean()
 """,
-            "Values: words differs",
+            "a mean of the sentences' shares",
+        ),
+        (
+            """
+def my_accuracies(predicted, targets, pad_id):
+    real, right = targets != 0, predicted == targets
+    return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()
+""",
+            "pad_id is not used",
+        ),
+        (
+            """
+def my_accuracies(predicted, targets, pad_id):
+    real, right = targets != pad_id, predicted == targets
+    return right[real].float().mean(), (right.sum(dim=1) == real.sum(dim=1)).float().mean()
+""",
+            "It goes wrong here: the model, too, says padding at the padding",
+        ),
+        (
+            """
+def my_accuracies(predicted, targets, pad_id):
+    real, right = targets != pad_id, predicted == targets
+    return right[real].float().mean(), (right | ~real).all(dim=0).float().mean()
+""",
+            "a sentence is a row",
+        ),
+        (
+            """
+def my_accuracies(predicted, targets, pad_id):
+    real, right = targets != pad_id, predicted == targets
+    return (right & real).sum() / targets.numel(), (right | ~real).all(dim=1).float().mean()
+""",
+            "but it is counted in the number that you divide by",
+        ),
+        (
+            """
+def my_accuracies(predicted, targets, pad_id):
+    words = (predicted == targets)[targets != pad_id].float().mean()
+    return words, words ** targets.size(1)
+""",
+            "Values: sentences differs",
         ),
     ],
     "mended_write": [
@@ -270,7 +424,38 @@ def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         ids = torch.cat([ids, next_logits(ids).argmax()[None]])
     return ids
 """,
-            "Still the first id is that of padding",
+            "where do they part?",
+        ),
+        (
+            """
+def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
+    ids = torch.tensor([pad_id])
+    while ids[-1] != eos_id and len(ids) < max_len:
+        ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+    ids[0] = bos_id
+    return ids
+""",
+            "is it also the first id that the model reads?",
+        ),
+        (
+            """
+def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
+    ids = torch.tensor([eos_id])
+    while ids[-1] != eos_id and len(ids) < max_len:
+        ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+    return ids
+""",
+            "It begins with the end mark",
+        ),
+        (
+            """
+def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
+    ids = torch.tensor([pad_id, bos_id])
+    while ids[-1] != eos_id and len(ids) < max_len:
+        ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+    return ids
+""",
+            "There is an id too many",
         ),
         (
             """
@@ -300,7 +485,18 @@ def mended_loss(logits, targets, pad_id):
     probabilities = logits.softmax(dim=-1)
     return F.cross_entropy(probabilities.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
 """,
-            "Still two softmaxes",
+            "by this loss it never comes near 0",
+        ),
+        (
+            "def mended_loss(logits, targets, pad_id):\n    return F.cross_entropy(logits.mT, targets)\n",
+            "now there is another",
+        ),
+        (
+            """
+def mended_loss(logits, targets, pad_id):
+    return F.cross_entropy(logits, targets, ignore_index=pad_id)
+""",
+            "looks for the V logits on axis 1",
         ),
         (
             """

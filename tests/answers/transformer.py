@@ -23,6 +23,17 @@ def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
     cross = (src != 0)[:, None, None, :].expand(-1, 1, tgt.size(1), -1)
     return project(decode(embed_tgt(tgt), memory, target, cross))
 """,
+        """
+def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+    logits = []
+    for s, t in zip(src.split(1), tgt.split(1)):
+        real = masks.padding(s, pad_id=0)
+        memory = encode(embed_src(s), real)
+        future = torch.ones(t.size(1), t.size(1)).triu(diagonal=1).bool()
+        y = decode(embed_tgt(t), memory, tgt_allowed=masks.padding(t, pad_id=0) & ~future, cross_allowed=real)
+        logits.append(project(y))
+    return torch.cat(logits)
+""",
     ],
     "my_shape": ["my_shape = (2, 4, 9)\n", "my_shape = torch.Size([2, 4, 9])\n", "my_shape = [2, 4, 9]\n"],
     "my_parameters": [
@@ -40,18 +51,24 @@ def my_parameters(d_model, d_ff, num_layers, vocab_size):
     return num_layers * count + vocab_size * d_model + vocab_size
 """,
     ],
-    "mended_pads": [
+    "mended_stack": [
         """
-def mended_pads(src, tgt, src_pad_id, tgt_pad_id):
-    source = masks.padding(src, pad_id=src_pad_id)
-    target = masks.padding(tgt, pad_id=tgt_pad_id) & masks.causal(tgt.size(1))
-    return source, target, masks.padding(src, pad_id=src_pad_id)
+def mended_stack(make_layer, num_layers):
+    return nn.ModuleList([make_layer() for _ in range(num_layers)])
 """,
         """
-def mended_pads(src, tgt, src_pad_id, tgt_pad_id):
-    source = (src != src_pad_id)[:, None, None]
-    target = (tgt != tgt_pad_id)[:, None, None] & torch.ones(tgt.size(1), tgt.size(1)).tril().bool()
-    return source, target, source
+def mended_stack(make_layer, num_layers):
+    import copy
+
+    layer = make_layer()
+    return nn.ModuleList(copy.deepcopy(layer) for _ in range(num_layers))
+""",
+        """
+def mended_stack(make_layer, num_layers):
+    layers = nn.Sequential()
+    for _ in range(num_layers):
+        layers.append(make_layer())
+    return layers
 """,
     ],
 }
@@ -75,6 +92,23 @@ def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
 """,
             "The model ends before it",
         ),
+        (
+            """
+def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+    source = masks.padding(src, pad_id=0)
+    target = masks.padding(tgt, pad_id=0) | masks.causal(tgt.size(1))
+    return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+""",
+            "were joined by |",
+        ),
+        (
+            """
+def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+    source = masks.padding(src, pad_id=0)
+    return project(decode(embed_tgt(tgt), encode(embed_src(src), source), masks.causal(tgt.size(1)), source))
+""",
+            "The target's own padding is not hidden",
+        ),
     ],
     "my_shape": [("my_shape = (2, 5, 9)\n", "of which there are 4"), ("my_shape = (2, 4, 7)\n", "vocabulary")],
     "my_parameters": [
@@ -96,23 +130,47 @@ def my_parameters(d_model, d_ff, num_layers, vocab_size):
 """,
             "share one here",
         ),
-    ],
-    "mended_pads": [
         (
             """
-def mended_pads(src, tgt, src_pad_id, tgt_pad_id):
-    target = masks.padding(tgt, pad_id=tgt_pad_id) & masks.causal(tgt.size(1))
-    return masks.padding(src, pad_id=src_pad_id), target, masks.padding(src, pad_id=tgt_pad_id)
+def my_parameters(d_model, d_ff, num_layers, vocab_size):
+    attention = 3 * d_model * (d_model + 1)
+    feed = d_ff * (d_model + 1) + d_model * (d_ff + 1)
+    return num_layers * (3 * attention + 2 * feed + 10 * d_model) + vocab_size * (d_model + 1)
+""",
+            "An attention has four matrices",
+        ),
+        (
+            """
+def my_parameters(d_model, d_ff, num_layers, vocab_size):
+    return num_layers * (12 * d_model**2 + 4 * d_model * d_ff + 10 * d_model) + vocab_size * d_model
+""",
+            "The biases of the attentions and of the feed-forward networks are missing",
+        ),
+    ],
+    "mended_stack": [
+        (
+            """
+def mended_stack(make_layer, num_layers):
+    layer = make_layer()
+    return nn.ModuleList(layer for _ in range(num_layers))
 """,
             "The bug is still there",
         ),
         (
             """
-def mended_pads(src, tgt, src_pad_id, tgt_pad_id):
-    source = masks.padding(src, pad_id=src_pad_id)
-    return source, masks.padding(tgt, pad_id=src_pad_id) & masks.causal(tgt.size(1)), source
+def mended_stack(make_layer, num_layers):
+    import copy
+
+    return copy.deepcopy(nn.ModuleList([make_layer()] * num_layers))
 """,
-            "Each side has its own",
+            "The bug is still there",
+        ),
+        (
+            """
+def mended_stack(make_layer, num_layers):
+    return [make_layer() for _ in range(num_layers)]
+""",
+            "in a plain list torch does not find them",
         ),
     ],
 }
