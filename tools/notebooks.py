@@ -39,7 +39,7 @@ def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors:
     resources = {"metadata": {"path": str(folder)}}
     client = NotebookClient(
         notebook,
-        timeout=600,
+        timeout=1800,
         kernel_name="python3",
         resources=resources,
         record_timing=False,
