@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lessons._checks import fraction, kind, optional, positive
+
 
 def attend(
     q: Tensor,
@@ -82,12 +84,11 @@ class MultiHeadAttention(nn.Module):
         linear: type[nn.Linear] = nn.Linear,
     ):
         super().__init__()
-        _check_positive(d_model=d_model, num_heads=num_heads, head_dim=head_dim)
-        _check_positive(key_dim=key_dim, value_dim=value_dim, out_dim=out_dim)
+        positive(d_model=d_model, num_heads=num_heads)
+        optional(positive, head_dim=head_dim, key_dim=key_dim, value_dim=value_dim, out_dim=out_dim)
+        fraction(dropout=dropout)
         if head_dim is None and d_model % num_heads:
             raise ValueError(f"d_model is {d_model}; expected a multiple of num_heads = {num_heads}, or a head_dim")
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout is {dropout}; expected a share from 0 up to, not including, 1")
         self.d_model = d_model
         self.num_heads = num_heads
         self.head_dim = head_dim or d_model // num_heads
@@ -130,7 +131,7 @@ class MultiHeadAttention(nn.Module):
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """(B, T, H·d) -> (B, H, T, d): the features of each token are dealt out to the heads, in order."""
-    _check_positive(num_heads=num_heads)
+    positive(num_heads=num_heads)
     if x.dim() != 3 or x.size(-1) % num_heads:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, a multiple of num_heads = {num_heads})")
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
@@ -143,12 +144,6 @@ def join_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(-2)
 
 
-def _check_positive(**sizes: int | None) -> None:
-    for name, size in sizes.items():
-        if size is not None and size < 1:
-            raise ValueError(f"{name} is {size}; expected 1 or more")
-
-
 def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> torch.Size:
     """Refuse what does not fit; return the shape that the leading axes broadcast to."""
     for name, x in (("q", q), ("k", k), ("v", v)):
@@ -158,8 +153,7 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
         raise ValueError(f"q has {q.size(-1)} features and k has {k.size(-1)}; expected the same number")
     if k.size(-2) != v.size(-2):
         raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout is {dropout}; expected a share from 0 up to, not including, 1")
+    fraction(dropout=dropout)
     try:
         leading = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     except RuntimeError:
@@ -168,8 +162,7 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
     if allowed is None:
         return leading
     if not isinstance(allowed, Tensor) or allowed.dtype != torch.bool:
-        kind = f"tensor of {allowed.dtype}" if isinstance(allowed, Tensor) else type(allowed).__name__
-        raise ValueError(f"allowed is a {kind}; expected a bool tensor, True = may look")
+        raise ValueError(f"allowed is {kind(allowed)}; expected a bool tensor, True = may look")
     scores_shape = (*leading, q.size(-2), k.size(-2))
     fits = len(allowed.shape) <= len(scores_shape) and all(
         a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))

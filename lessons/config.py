@@ -5,6 +5,8 @@ Attention Is All You Need (arXiv 1706.03762), table 3.
 
 from dataclasses import dataclass, replace
 
+from lessons._checks import fraction, one_of, optional, positive
+
 ACTIVATIONS = ("relu", "gelu")
 POSITIONS = ("sinusoids", "learned", "rotary", None)
 
@@ -61,17 +63,13 @@ class TransformerConfig:
 
 def _check_config(config: TransformerConfig) -> None:
     for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "num_heads", "num_layers", "d_ff", "max_len"):
-        _check_positive(name, getattr(config, name))
-    if config.num_decoder_layers is not None:
-        _check_positive("num_decoder_layers", config.num_decoder_layers)
+        positive(**{name: getattr(config, name)})
+    optional(positive, num_decoder_layers=config.num_decoder_layers)
+    fraction(dropout=config.dropout)
+    one_of(ACTIVATIONS, activation=config.activation)
+    one_of(POSITIONS, positions=config.positions)
     if config.d_model % config.num_heads:
         raise ValueError(f"d_model is {config.d_model}; expected a multiple of num_heads = {config.num_heads}")
-    if not 0.0 <= config.dropout < 1.0:
-        raise ValueError(f"dropout is {config.dropout}; expected a share from 0 up to, not including, 1")
-    for name, choices in (("activation", ACTIVATIONS), ("positions", POSITIONS)):
-        value = getattr(config, name)
-        if value not in choices:
-            raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
     if config.positions == "rotary" and config.head_dim % 2:
         raise ValueError(f"head_dim is {config.head_dim}; expected an even number for rotary positions")
     for side in ("src", "tgt"):
@@ -81,11 +79,6 @@ def _check_config(config: TransformerConfig) -> None:
     if config.share_embeddings and config.src_vocab_size != config.tgt_vocab_size:
         sizes = f"src_vocab_size is {config.src_vocab_size} and tgt_vocab_size {config.tgt_vocab_size}"
         raise ValueError(f"{sizes}; expected the same number where share_embeddings")
-
-
-def _check_positive(name: str, value: int) -> None:
-    if not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} is {value}; expected a whole number, 1 or more")
 
 
 VOCABULARY_OF_THE_PAPER = 37000  # section 5.1, English and German together

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lessons._checks import fraction, one_of, positive
 from lessons.attention import MultiHeadAttention
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
@@ -52,10 +53,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0, activation: str = "relu"):
         super().__init__()
-        _check_positive(d_model=d_model, d_ff=d_ff)
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation is {activation!r}; expected one of {', '.join(ACTIVATIONS)}")
-        _check_dropout(dropout)
+        positive(d_model=d_model, d_ff=d_ff)
+        fraction(dropout=dropout)
+        one_of(ACTIVATIONS, activation=activation)
         self.linear1 = Linear(d_model, d_ff)
         self.linear2 = Linear(d_ff, d_model)
         self.dropout = Dropout(dropout)
@@ -79,8 +79,8 @@ class Residual(nn.Module):
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm_first: bool = False):
         super().__init__()
-        _check_positive(d_model=d_model)
-        _check_dropout(dropout)
+        positive(d_model=d_model)
+        fraction(dropout=dropout)
         self.norm = nn.LayerNorm(d_model)
         self.dropout = Dropout(dropout)
         self.norm_first = norm_first
@@ -206,17 +206,6 @@ def _is_for_onednn(x: Tensor, weight: Tensor) -> bool:
     )
 
 
-def _check_positive(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} is {size}; expected 1 or more")
-
-
 def _check_features(x: Tensor, d_model: int) -> None:
     if x.dim() != 3 or x.size(-1) != d_model:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, length, {d_model})")
-
-
-def _check_dropout(dropout: float) -> None:
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout is {dropout}; expected a share from 0 up to, not including, 1")

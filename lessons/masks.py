@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lessons._checks import kind, whole
+
 
 def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
     """The rule of the decoder: a position may look at itself and at what came before it.
@@ -22,10 +24,7 @@ def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | No
 
     Attention Is All You Need, section 3.2.3.
     """
-    if not isinstance(num_queries, int) or num_queries < 0:
-        raise ValueError(f"num_queries is {num_queries}; expected a whole number, 0 or more")
-    if not isinstance(offset, int) or offset < 0:
-        raise ValueError(f"offset is {offset}; expected a whole number, 0 or more keys before the first query")
+    whole(0, num_queries=num_queries, offset=offset)
     query = torch.arange(num_queries, device=device).unsqueeze(-1)  # (Q, 1)
     key = torch.arange(offset + num_queries, device=device)  # (K,)
     return key <= query + offset  # (Q, K)
@@ -37,7 +36,7 @@ def padding(ids: Tensor, *, pad_id: int) -> Tensor:
     ids (B, K), integers. Returns `allowed` of shape (B, 1, 1, K); True = a real token, may be looked at.
     """
     if not isinstance(ids, Tensor) or not _holds_integers(ids):
-        raise ValueError(f"ids is {_kind(ids)}; expected a tensor of integers")
+        raise ValueError(f"ids is {kind(ids)}; expected a tensor of integers")
     if ids.dim() != 2:
         raise ValueError(f"ids has shape {tuple(ids.shape)}; expected (B, K)")
     return (ids != pad_id)[:, None, None, :]
@@ -51,6 +50,8 @@ def padding_from_lengths(
     lengths: B integers. Returns `allowed` of shape (B, 1, 1, K), True for the first `lengths[b]` keys of
     sentence b; K is max_len, or the greatest length.
     """
+    if max_len is not None:
+        whole(0, max_len=max_len)
     try:
         numbers = torch.as_tensor(lengths, device=device)
     except (TypeError, ValueError):
@@ -113,7 +114,7 @@ def additive_to_allowed(additive: Tensor) -> Tensor:
     Any other number is refused: -1e9 hides rows in which nothing may be looked at, and a finite bias is no mask.
     """
     if not isinstance(additive, Tensor) or not additive.is_floating_point():
-        raise ValueError(f"additive is {_kind(additive)}; expected a float tensor of 0 and -inf")
+        raise ValueError(f"additive is {kind(additive)}; expected a float tensor of 0 and -inf")
     allowed = additive == 0
     strange = additive[~allowed & (additive != -torch.inf)]
     if len(strange):
@@ -137,8 +138,4 @@ def _holds_integers(tensor: Tensor) -> bool:
 
 def _require_bool(mask: Tensor, name: str, meaning: str) -> None:
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        raise ValueError(f"{name} is {_kind(mask)}; expected a bool tensor, {meaning}")
-
-
-def _kind(value: object) -> str:
-    return f"a tensor of {value.dtype}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+        raise ValueError(f"{name} is {kind(mask)}; expected a bool tensor, {meaning}")

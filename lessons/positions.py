@@ -8,6 +8,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from lessons._checks import above_zero, positive, whole
+
 MAX_LEN = 512
 
 
@@ -29,7 +31,7 @@ def sinusoids(
 
     Attention Is All You Need, section 3.5.
     """
-    _check_positive("d_model", d_model)
+    positive(d_model=d_model)
     angles = _angles(num_positions, d_model, base, offset)  # (T, ceil(D / 2))
     table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D), or (T, D + 1) where D is odd
     return table[:, :d_model].to(device=device, dtype=dtype or torch.get_default_dtype())
@@ -50,7 +52,7 @@ def rotary_angles(
 
     RoFormer, section 3.4.2; the angles are those of the sinusoids.
     """
-    _check_positive("head_dim", head_dim)
+    positive(head_dim=head_dim)
     if head_dim % 2:
         raise ValueError(f"head_dim is {head_dim}; expected an even number, for features are turned in pairs")
     angles = _angles(num_positions, head_dim, base, offset)
@@ -85,7 +87,7 @@ class SinusoidalPositions(nn.Module):
 
     def __init__(self, d_model: int, *, max_len: int = MAX_LEN, base: float = 10000.0):
         super().__init__()
-        _check_positive("max_len", max_len)
+        positive(max_len=max_len)
         self.register_buffer("table", sinusoids(max_len, d_model, base=base), persistent=False)
 
     def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
@@ -101,8 +103,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, d_model: int, *, max_len: int = MAX_LEN):
         super().__init__()
-        _check_positive("d_model", d_model)
-        _check_positive("max_len", max_len)
+        positive(d_model=d_model, max_len=max_len)
         self.table = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.table, std=math.sqrt(0.5))  # as large as the sinusoids
 
@@ -136,11 +137,8 @@ class RotaryPositions(nn.Module):
 
 def _angles(num_positions: int, size: int, base: float, offset: int) -> Tensor:
     """position / base^(2i / size), as (T, ceil(size / 2)), in double precision."""
-    for name, value in (("num_positions", num_positions), ("offset", offset)):
-        if not isinstance(value, int) or value < 0:
-            raise ValueError(f"{name} is {value}; expected a whole number, 0 or more")
-    if not base > 0:
-        raise ValueError(f"base is {base}; expected a number above 0")
+    whole(0, num_positions=num_positions, offset=offset)
+    above_zero(base=base)
     position = torch.arange(offset, offset + num_positions, dtype=torch.float64)  # (T,)
     exponent = torch.arange(0, size, 2, dtype=torch.float64) / size  # 2i / size
     return position[:, None] * base**-exponent
@@ -151,14 +149,8 @@ def _rows(table: Tensor, x: Tensor, offset: int) -> Tensor:
     max_len, d_model = table.shape
     if x.dim() != 3 or x.size(-1) != d_model:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, {d_model})")
-    if not isinstance(offset, int) or offset < 0:
-        raise ValueError(f"offset is {offset}; expected a whole number, 0 or more")
+    whole(0, offset=offset)
     end = offset + x.size(1)
     if end > max_len:
         raise ValueError(f"x reaches to position {end - 1}; expected positions below max_len = {max_len}")
     return table[offset:end]
-
-
-def _check_positive(name: str, value: int) -> None:
-    if not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} is {value}; expected a whole number, 1 or more")

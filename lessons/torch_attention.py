@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lessons._checks import is_number, positive, refusal
 from lessons.masks import blocked_to_additive
 
 
@@ -173,13 +174,11 @@ class MultiheadAttentionByHand(nn.Module):
 
 
 def _check_settings(num_heads: int, dropout: float, **sizes: int) -> None:
-    for name, size in {"num_heads": num_heads, **sizes}.items():
-        if size < 1:
-            raise ValueError(f"{name} is {size}; expected 1 or more")
+    positive(num_heads=num_heads, **sizes)
     if sizes["embed_dim"] % num_heads:
         raise ValueError(f"embed_dim is {sizes['embed_dim']}; expected a multiple of num_heads = {num_heads}")
-    if not 0.0 <= dropout <= 1.0:
-        raise ValueError(f"dropout is {dropout}; expected a share from 0 to 1")
+    if not is_number(dropout) or not 0 <= dropout <= 1:  # torch takes 1 too
+        raise refusal("dropout", dropout, "a fraction from 0 to 1")
 
 
 def _check_inputs(

@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from lessons._checks import above_zero, positive, whole
 from lessons.attention import join_heads, split_heads
 from lessons.config import TransformerConfig
 from lessons.masks import padding
@@ -65,6 +66,8 @@ class SentenceEncoder(nn.Module):
 
     def __init__(self, config: TransformerConfig, *, num_types: int = 2, eps: float = 1e-12):
         super().__init__()
+        positive(num_types=num_types)
+        above_zero(eps=eps)
         self.config = config
         self.embedding = BertEmbedding(config, num_types)
         self.encoder = Encoder(config)
@@ -179,8 +182,5 @@ def _silencer(num_heads: int, heads: list[int]):
 
 
 def _check_head(encoder: Encoder, layer: int, head: int) -> None:
-    if not 0 <= layer < len(encoder.layers):
-        raise ValueError(f"layer is {layer}; expected a number from 0 to {len(encoder.layers) - 1}")
-    num_heads = encoder.layers[layer].self_attn.num_heads
-    if not 0 <= head < num_heads:
-        raise ValueError(f"head is {head}; expected a number from 0 to {num_heads - 1}")
+    whole(0, len(encoder.layers) - 1, layer=layer)
+    whole(0, encoder.layers[layer].self_attn.num_heads - 1, head=head)

@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lessons._checks import above_zero, fraction, one_of, optional, positive, whole
 from lessons.tasks import Task
 from lessons.transformer import Transformer
 
@@ -45,8 +46,7 @@ def token_loss(logits: Tensor, targets: Tensor, *, pad_id: int, smoothing: float
     """
     if logits.dim() != 3 or logits.shape[:2] != targets.shape:
         raise ValueError(f"logits has shape {tuple(logits.shape)}; expected {(*targets.shape, 'V')}, one row a target")
-    if not 0.0 <= smoothing < 1.0:
-        raise ValueError(f"smoothing is {smoothing}; expected a share from 0 up to, not including, 1")
+    fraction(smoothing=smoothing)
     if (targets == pad_id).all():
         raise ValueError(f"targets holds nothing but pad_id = {pad_id}; expected one word or more")
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
@@ -57,13 +57,13 @@ def paper_rate(step: int, *, d_model: int, warmup: int) -> float:
 
     Attention Is All You Need, section 5.3, equation (3).
     """
-    _check_step(step, warmup)
+    positive(step=step, d_model=d_model, warmup=warmup)
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
 def cosine_rate(step: int, *, steps: int, peak: float, warmup: int) -> float:
     """The learning rate of the step, the first being 1: rises in a line up to `peak`, then falls to 0 as a cosine."""
-    _check_step(step, warmup)
+    positive(step=step, steps=steps, warmup=warmup)
     if step <= warmup:
         return peak * step / warmup
     share = min(1.0, (step - warmup) / max(1, steps - warmup))
@@ -251,25 +251,11 @@ def _read(path: Path, device: torch.device) -> dict:
     raise ValueError(f"path is {str(path)!r}, which is no whole checkpoint; expected a file that save() wrote")
 
 
-def _check_step(step: int, warmup: int) -> None:
-    if step < 1:
-        raise ValueError(f"step is {step}; expected 1 or more")
-    if warmup < 1:
-        raise ValueError(f"warmup is {warmup}; expected 1 step or more")
-
-
 def _check_recipe(recipe: Recipe) -> None:
-    for name in ("steps", "batch_size", "warmup"):
-        value = getattr(recipe, name)
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} is {value}; expected a whole number, 1 or more")
-    for name, choices in (("schedule", SCHEDULES), ("precision", PRECISIONS)):
-        value = getattr(recipe, name)
-        if value not in choices:
-            raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
-    if not recipe.learning_rate > 0:
-        raise ValueError(f"learning_rate is {recipe.learning_rate}; expected more than 0")
-    if not 0.0 <= recipe.smoothing < 1.0:
-        raise ValueError(f"smoothing is {recipe.smoothing}; expected a share from 0 up to, not including, 1")
-    if recipe.clip is not None and not recipe.clip > 0:
-        raise ValueError(f"clip is {recipe.clip}; expected more than 0, or None")
+    positive(steps=recipe.steps, batch_size=recipe.batch_size, warmup=recipe.warmup)
+    whole(0, seed=recipe.seed)
+    one_of(SCHEDULES, schedule=recipe.schedule)
+    one_of(PRECISIONS, precision=recipe.precision)
+    above_zero(learning_rate=recipe.learning_rate)
+    fraction(smoothing=recipe.smoothing)
+    optional(above_zero, clip=recipe.clip)

@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from lessons._checks import kind, whole
 from lessons.config import TransformerConfig
 from lessons.layers import DecoderLayer, Dropout, EncoderLayer, Linear, Weights
 from lessons.masks import causal, combine, padding
@@ -27,13 +28,14 @@ class Embedding(nn.Module):
         vocab_size = config.src_vocab_size if side == "src" else config.tgt_vocab_size
         self.tokens = nn.Embedding(vocab_size, config.d_model)
         nn.init.normal_(self.tokens.weight, std=config.d_model**-0.5)
-        kind = {"sinusoids": SinusoidalPositions, "learned": LearnedPositions}.get(config.positions)
-        self.positions = None if kind is None else kind(config.d_model, max_len=config.max_len)
+        added = {"sinusoids": SinusoidalPositions, "learned": LearnedPositions}.get(config.positions)
+        self.positions = None if added is None else added(config.d_model, max_len=config.max_len)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Tensor, *, offset: int = 0) -> Tensor:
         """ids (B, T), integers, whose first token stands at position `offset`. Returns (B, T, D)."""
         _check_ids(self.side, ids, self.tokens.num_embeddings)
+        whole(0, offset=offset)
         x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)
         if self.positions is not None:
             _check_length(self.side, offset + ids.size(1), len(self.positions.table))
@@ -209,8 +211,7 @@ def _prefixed(prefix: str, weights: Weights) -> dict[str, Tensor]:
 
 def _check_ids(name: str, ids: Tensor, vocab_size: int) -> None:
     if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
-        kind = f"a tensor of {ids.dtype}" if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
-        raise ValueError(f"{name} is {kind}; expected a tensor of integers")
+        raise ValueError(f"{name} is {kind(ids)}; expected a tensor of integers")
     if ids.dim() != 2:
         raise ValueError(f"{name} has shape {tuple(ids.shape)}; expected (B, length)")
     strange = ids[(ids < 0) | (ids >= vocab_size)]

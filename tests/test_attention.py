@@ -199,8 +199,8 @@ def test_the_weights_are_those_before_dropout():
         (((5, 11), (7, 11), ()), {}, r"v has shape \(\); expected at least two axes"),
         (((5, 11), (7, 6), (7, 6)), {}, "q has 11 features and k has 6; expected the same number"),
         (((5, 11), (7, 11), (5, 6)), {}, "there are 7 keys and 5 values; expected one value for each key"),
-        (((5, 11), (7, 11), (7, 6)), {"dropout": -0.1}, "dropout is -0.1; expected a share from 0"),
-        (((5, 11), (7, 11), (7, 6)), {"dropout": 1.0}, "dropout is 1.0; expected a share from 0"),
+        (((5, 11), (7, 11), (7, 6)), {"dropout": -0.1}, "dropout is -0.1; expected a fraction from 0"),
+        (((5, 11), (7, 11), (7, 6)), {"dropout": 1.0}, "dropout is 1.0; expected a fraction from 0"),
         (
             ((5, 11), (7, 11), (7, 6)),
             {"allowed": torch.ones(5, 7)},
@@ -455,10 +455,10 @@ def test_sentences_of_one_batch_do_not_influence_each_other(need_weights):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"d_model": 12, "num_heads": 0}, "num_heads is 0; expected 1 or more"),
+        ({"d_model": 12, "num_heads": 0}, "num_heads is 0; expected a whole number, 1 or more"),
         ({"d_model": 12, "num_heads": 5}, "d_model is 12; expected a multiple of num_heads = 5, or a head_dim"),
-        ({"d_model": 12, "num_heads": 3, "dropout": 1.0}, "dropout is 1.0; expected a share from 0"),
-        ({"d_model": 12, "num_heads": 3, "dropout": -0.5}, "dropout is -0.5; expected a share from 0"),
+        ({"d_model": 12, "num_heads": 3, "dropout": 1.0}, "dropout is 1.0; expected a fraction from 0"),
+        ({"d_model": 12, "num_heads": 3, "dropout": -0.5}, "dropout is -0.5; expected a fraction from 0"),
     ],
 )
 def test_multi_head_attention_refuses_bad_options(arguments, message):
@@ -508,12 +508,12 @@ def test_heads_of_another_shape_are_refused(function, message):
 @pytest.mark.parametrize("size", ["d_model", "num_heads", "head_dim", "key_dim", "value_dim", "out_dim"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_sizes_below_one_are_refused(size, value):
-    with pytest.raises(ValueError, match=f"{size} is {value}; expected 1 or more"):
+    with pytest.raises(ValueError, match=f"{size} is {value}; expected a whole number, 1 or more"):
         MultiHeadAttention(**{"d_model": 6, "num_heads": 2, size: value})
 
 
 def test_split_heads_refuses_no_heads():
-    with pytest.raises(ValueError, match="num_heads is 0; expected 1 or more"):
+    with pytest.raises(ValueError, match="num_heads is 0; expected a whole number, 1 or more"):
         split_heads(torch.ones(2, 3, 4), 0)
 
 

@@ -146,7 +146,7 @@ def test_errors_of_the_writers(writer):
         written.step(draw_ids(2, 1))
     with pytest.raises(ValueError, match=r"ids has shape \(3, 0\)"):
         written.step(draw_ids(3, 0))
-    with pytest.raises(ValueError, match="count is 1; expected a number of words from 0 to 0"):
+    with pytest.raises(ValueError, match="count is 1; expected a whole number from 0 to 0"):
         written.forget(1)
 
 
@@ -204,7 +204,7 @@ def test_after_the_end_mark_comes_padding_and_others_go_on():
 def test_greedy_stops_at_max_len():
     step = last(greedy(Table(lambda read: words(0, 1, 0, 0)), MARKS, max_len=3))
     assert step.ids.tolist() == [[1, A, A, A]] and step.finished.tolist() == [False]
-    with pytest.raises(ValueError, match="max_len is 0; expected a whole number of words, 1 or more"):
+    with pytest.raises(ValueError, match="max_len is 0; expected a whole number, 1 or more"):
         next(greedy(Table(trap), MARKS, max_len=0))
 
 
@@ -324,9 +324,9 @@ def test_log_probs_of_a_beam_are_the_models(writer):
 def test_errors_of_the_beam():
     with pytest.raises(ValueError, match="writer has 2 sentences; expected one: a beam is for one source"):
         next(beam(Table(trap, batch_size=2), MARKS))
-    with pytest.raises(ValueError, match="width is 0; expected a whole number of sentences, 1 or more"):
+    with pytest.raises(ValueError, match="width is 0; expected a whole number, 1 or more"):
         next(beam(Table(trap), MARKS, width=0))
-    with pytest.raises(ValueError, match="length_penalty is -1; expected 0 or more"):
+    with pytest.raises(ValueError, match="length_penalty is -1; expected a number, 0 or more"):
         next(beam(Table(trap), MARKS, length_penalty=-1))
 
 
@@ -399,9 +399,9 @@ def test_options_reach_the_samples():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": 0.0}, "temperature is 0.0; expected more than 0: for the likeliest word use greedy"),
+        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0: for the likeliest word use greedy"),
         ({"temperature": float("nan")}, "temperature is nan"),
-        ({"top_k": 0}, "top_k is 0; expected a whole number of words, 1 or more"),
+        ({"top_k": 0}, "top_k is 0; expected a whole number, 1 or more"),
         ({"top_k": 1.5}, "top_k is 1.5"),
         ({"top_p": 0.0}, "top_p is 0.0; expected a sum of probabilities above 0, up to 1"),
         ({"top_p": 1.1}, "top_p is 1.1"),
@@ -490,5 +490,5 @@ def test_errors_of_speculation():
         next(speculative(Table(trap, batch_size=2), Table(trap), MARKS, generator=generator()))
     with pytest.raises(ValueError, match="writer has 2 sentences; expected one"):
         next(speculative(Table(trap), Table(trap, batch_size=2), MARKS, generator=generator()))
-    with pytest.raises(ValueError, match="proposals is 0; expected a whole number of words, 1 or more"):
+    with pytest.raises(ValueError, match="proposals is 0; expected a whole number, 1 or more"):
         next(speculative(Table(trap), Table(trap), MARKS, generator=generator(), proposals=0))

@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
+    -1: "_checks",
     0: "vocabulary masks positions attention config plots probes",
     1: "layers tasks torch_attention",
     2: "transformer",
@@ -73,8 +74,9 @@ def test_the_files_are_found():
 
 ALLOWED = {
     "__init__.py": '"""Nothing."""',
+    "_checks.py": "from torch import Tensor",
     "vocabulary.py": "import math\nimport torch.nn as nn\nfrom torch import Tensor",
-    "layers.py": "from lessons import masks\nfrom lessons.attention import attend",
+    "layers.py": "from lessons import _checks, masks\nfrom lessons.attention import attend",
     "transformer.py": "import lessons.layers\nfrom . import masks\nfrom .vocabulary import Vocabulary",
     "plots/__init__.py": "from lessons.plots.curves import plot\nfrom . import heatmaps",
     "plots/curves.py": "import matplotlib.pyplot as plt\nimport seaborn\nfrom .heatmaps import size",
@@ -85,6 +87,7 @@ ALLOWED = {
     "environment.py": "import importlib\nfrom lessons.decoding import greedy",
 }
 VIOLATIONS = [
+    ("_checks.py", "from lessons import masks", "is on floor -1 and imports lessons.masks from floor 0"),
     ("masks.py", "import lessons.layers", "is on floor 0 and imports lessons.layers from floor 1"),
     ("masks.py", "from lessons.attention import attend", "is on floor 0 and imports lessons.attention from floor 0"),
     ("masks.py", "from lessons import vocabulary", "is on floor 0 and imports lessons.vocabulary from floor 0"),

@@ -258,12 +258,12 @@ def test_dropout_acts_in_training_only(kind, need_weights):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"d_model": 0}, "d_model is 0; expected 1 or more"),
-        ({"num_heads": 0}, "num_heads is 0; expected 1 or more"),
+        ({"d_model": 0}, "d_model is 0; expected a whole number, 1 or more"),
+        ({"num_heads": 0}, "num_heads is 0; expected a whole number, 1 or more"),
         ({"num_heads": 5}, "d_model is 12; expected a multiple of num_heads = 5"),
-        ({"d_ff": 0}, "d_ff is 0; expected 1 or more"),
-        ({"dropout": 1.0}, "dropout is 1.0; expected a share from 0 up to, not including, 1"),
-        ({"activation": "tanh"}, "activation is 'tanh'; expected one of relu, gelu"),
+        ({"d_ff": 0}, "d_ff is 0; expected a whole number, 1 or more"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a fraction from 0 up to, not including, 1"),
+        ({"activation": "tanh"}, "activation is 'tanh'; expected one of 'relu', 'gelu'"),
     ],
 )
 def test_bad_options_are_refused(kind, change, message):
@@ -274,11 +274,11 @@ def test_bad_options_are_refused(kind, change, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: FeedForward(0, 20), "d_model is 0; expected 1 or more"),
-        (lambda: FeedForward(12, -1), "d_ff is -1; expected 1 or more"),
-        (lambda: FeedForward(12, 20, dropout=-0.5), "dropout is -0.5; expected a share from 0"),
-        (lambda: Residual(12, dropout=1.5), "dropout is 1.5; expected a share from 0"),
-        (lambda: Residual(0), "d_model is 0; expected 1 or more"),
+        (lambda: FeedForward(0, 20), "d_model is 0; expected a whole number, 1 or more"),
+        (lambda: FeedForward(12, -1), "d_ff is -1; expected a whole number, 1 or more"),
+        (lambda: FeedForward(12, 20, dropout=-0.5), "dropout is -0.5; expected a fraction from 0"),
+        (lambda: Residual(12, dropout=1.5), "dropout is 1.5; expected a fraction from 0"),
+        (lambda: Residual(0), "d_model is 0; expected a whole number, 1 or more"),
     ],
 )
 def test_bad_options_of_the_parts_are_refused(make, message):

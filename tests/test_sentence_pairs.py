@@ -267,7 +267,7 @@ def test_a_file_of_held_out_pairs_alone(save):
         ({"max_len": 2.5}, "max_len is 2.5; expected a whole number, 1 or more"),
         ({"held_out_share": 1}, "held_out_share is 1; expected a whole number, 2 or more"),
         ({"vocab_size": 7}, "vocab_size is 7; expected a whole number, 8 or more"),
-        ({"vocab_size": "8000"}, "vocab_size is 8000; expected a whole number, 8 or more"),
+        ({"vocab_size": "8000"}, "vocab_size is '8000'; expected a whole number, 8 or more"),
     ],
 )
 def test_options_are_checked(options, message):
@@ -276,10 +276,10 @@ def test_options_are_checked(options, message):
 
 
 def test_size_and_split_are_checked(task):
-    with pytest.raises(ValueError, match="size is 0; expected a whole number of pairs, 1 or more"):
+    with pytest.raises(ValueError, match="size is 0; expected a whole number, 1 or more"):
         task.batch(0, seeded())
     for asks in (lambda: task.batch(1, seeded(), "test"), lambda: task.count("test")):
-        with pytest.raises(ValueError, match="split is 'test'; expected 'train' or 'held_out'"):
+        with pytest.raises(ValueError, match="split is 'test'; expected one of 'train', 'held_out'"):
             asks()
 
 

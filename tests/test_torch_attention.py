@@ -223,11 +223,11 @@ def test_attention_weights():
 
 REFUSED_SETTINGS = [
     ({"embed_dim": 10}, "embed_dim is 10; expected a multiple of num_heads = 3"),
-    ({"embed_dim": 0}, "embed_dim is 0; expected 1 or more"),
-    ({"num_heads": -1}, "num_heads is -1; expected 1 or more"),
-    ({"kdim": 0}, "kdim is 0; expected 1 or more"),
-    ({"vdim": -2}, "vdim is -2; expected 1 or more"),
-    ({"dropout": 1.5}, "dropout is 1.5; expected a share from 0 to 1"),
+    ({"embed_dim": 0}, "embed_dim is 0; expected a whole number, 1 or more"),
+    ({"num_heads": -1}, "num_heads is -1; expected a whole number, 1 or more"),
+    ({"kdim": 0}, "kdim is 0; expected a whole number, 1 or more"),
+    ({"vdim": -2}, "vdim is -2; expected a whole number, 1 or more"),
+    ({"dropout": 1.5}, "dropout is 1.5; expected a fraction from 0 to 1"),
 ]
 
 

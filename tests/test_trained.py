@@ -204,9 +204,9 @@ def test_heads_speak_again_after_an_error():
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ((2, 0), "layer is 2; expected a number from 0 to 1"),
+        ((2, 0), "layer is 2; expected a whole number from 0 to 1"),
         ((-1, 0), "layer is -1; expected"),
-        ((0, 3), "head is 3; expected a number from 0 to 2"),
+        ((0, 3), "head is 3; expected a whole number from 0 to 2"),
         ((0, -1), "head is -1; expected"),
     ],
 )

@@ -89,7 +89,7 @@ def test_padding_has_no_part_in_the_loss_nor_in_the_gradient():
 def test_errors_of_the_loss(arguments, message):
     with pytest.raises(ValueError, match=message):
         token_loss(*arguments, pad_id=PAD)
-    with pytest.raises(ValueError, match=r"smoothing is 1\.0; expected a share from 0 up to, not including, 1"):
+    with pytest.raises(ValueError, match=r"smoothing is 1\.0; expected a fraction from 0 up to, not including, 1"):
         token_loss(torch.zeros(1, 1, 5), torch.ones(1, 1), pad_id=PAD, smoothing=1.0)
 
 
@@ -128,9 +128,9 @@ def test_recipes_use_their_schedule():
         ({"warmup": 0}, "warmup is 0"),
         ({"schedule": "linear"}, "schedule is 'linear'; expected one of 'cosine', 'paper', 'constant'"),
         ({"precision": "half"}, "precision is 'half'; expected one of 'float32', 'bfloat16'"),
-        ({"learning_rate": 0.0}, "learning_rate is 0.0; expected more than 0"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; expected a number above 0"),
         ({"smoothing": 1.0}, "smoothing is 1.0"),
-        ({"clip": 0.0}, "clip is 0.0; expected more than 0, or None"),
+        ({"clip": 0.0}, "clip is 0.0; expected a number above 0, or None"),
     ],
 )
 def test_errors_of_a_recipe(options, message):
@@ -139,9 +139,9 @@ def test_errors_of_a_recipe(options, message):
 
 
 def test_errors_of_a_step():
-    with pytest.raises(ValueError, match="step is 0; expected 1 or more"):
+    with pytest.raises(ValueError, match="step is 0; expected a whole number, 1 or more"):
         paper_rate(0, d_model=8, warmup=3)
-    with pytest.raises(ValueError, match="warmup is 0; expected 1 step or more"):
+    with pytest.raises(ValueError, match="warmup is 0; expected a whole number, 1 or more"):
         cosine_rate(1, steps=9, peak=1.0, warmup=0)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from lessons._checks import is_number, optional, positive, refusal
 from lessons.decoding.search import Marks, Step, write
 from lessons.decoding.writers import Writer
 
@@ -65,9 +66,8 @@ def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:
 def _check(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> None:
     if logits.dim() == 0:
         raise ValueError("logits has no axis; expected (..., V)")
-    if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; expected more than 0: for the likeliest word use greedy")
-    if top_k is not None and (not isinstance(top_k, int) or top_k < 1):
-        raise ValueError(f"top_k is {top_k}; expected a whole number of words, 1 or more")
-    if top_p is not None and not 0.0 < top_p <= 1.0:
-        raise ValueError(f"top_p is {top_p}; expected a sum of probabilities above 0, up to 1")
+    if not is_number(temperature) or not temperature > 0:
+        raise refusal("temperature", temperature, "a number above 0: for the likeliest word use greedy")
+    optional(positive, top_k=top_k)
+    if top_p is not None and (not is_number(top_p) or not 0 < top_p <= 1):
+        raise refusal("top_p", top_p, "a sum of probabilities above 0, up to 1")

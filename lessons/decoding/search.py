@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from lessons._checks import is_number, positive, refusal
 from lessons.decoding.writers import Writer
 
 Kind = TypeVar("Kind")
@@ -42,7 +43,7 @@ def greedy(writer: Writer, marks: Marks, *, max_len: int = 50) -> Iterator[Step]
 
 def write(writer: Writer, marks: Marks, choose: Callable[[Tensor], Tensor], max_len: int) -> Iterator[Step]:
     """Writes with any rule that chooses: logits (B, V) -> ids (B,)."""
-    check_max_len(max_len)
+    positive(max_len=max_len)
     ids = torch.full((writer.batch_size, 1), marks.bos_id, device=writer.device)  # (B, 1)
     finished = torch.zeros(writer.batch_size, dtype=torch.bool, device=writer.device)
     while ids.size(1) <= max_len and not finished.all():
@@ -83,7 +84,7 @@ def beam(
         short sentences.
     """
     _check_beam(writer, width, length_penalty)
-    check_max_len(max_len)
+    positive(max_len=max_len)
     kept = [Hypothesis((marks.bos_id,), 0.0, 0.0, False, 0)]
     rows = [0]  # which row of the writer each unfinished hypothesis goes on from
     for _ in range(max_len):
@@ -124,15 +125,9 @@ def last(steps: Iterable[Kind]) -> Kind:
     return found[0]
 
 
-def check_max_len(max_len: int) -> None:
-    if not isinstance(max_len, int) or max_len < 1:
-        raise ValueError(f"max_len is {max_len}; expected a whole number of words, 1 or more")
-
-
 def _check_beam(writer: Writer, width: int, length_penalty: float) -> None:
     if writer.batch_size != 1:
         raise ValueError(f"writer has {writer.batch_size} sentences; expected one: a beam is for one source")
-    if not isinstance(width, int) or width < 1:
-        raise ValueError(f"width is {width}; expected a whole number of sentences, 1 or more")
-    if not length_penalty >= 0:
-        raise ValueError(f"length_penalty is {length_penalty}; expected 0 or more")
+    positive(width=width)
+    if not is_number(length_penalty) or not length_penalty >= 0:
+        raise refusal("length_penalty", length_penalty, "a number, 0 or more")

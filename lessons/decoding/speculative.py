@@ -10,8 +10,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lessons._checks import positive
 from lessons.decoding.sampling import distribution, draw_ids
-from lessons.decoding.search import Marks, check_max_len
+from lessons.decoding.search import Marks
 from lessons.decoding.writers import Writer
 
 
@@ -43,8 +44,8 @@ def speculative(
 
     proposals: how many words the draft proposes in each pass, at most.
     """
-    _check(draft, writer, proposals)
-    check_max_len(max_len)
+    positive(proposals=proposals, max_len=max_len)
+    _check_one_sentence(draft=draft, writer=writer)
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     ids = (marks.bos_id,)
     while ids[-1] != marks.eos_id and len(ids) <= max_len:
@@ -92,9 +93,7 @@ def _propose(
     return proposed, torch.stack(guessed) if guessed else torch.empty(0)
 
 
-def _check(draft: Writer, writer: Writer, proposals: int) -> None:
-    for name, model in (("draft", draft), ("writer", writer)):
-        if model.batch_size != 1:
-            raise ValueError(f"{name} has {model.batch_size} sentences; expected one")
-    if not isinstance(proposals, int) or proposals < 1:
-        raise ValueError(f"proposals is {proposals}; expected a whole number of words, 1 or more")
+def _check_one_sentence(**writers: Writer) -> None:
+    for name, writer in writers.items():
+        if writer.batch_size != 1:
+            raise ValueError(f"{name} has {writer.batch_size} sentences; expected one")

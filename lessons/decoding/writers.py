@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lessons._checks import positive, whole
 from lessons.attention import split_heads
 from lessons.layers import ACTIVATIONS, DecoderLayer
 from lessons.masks import causal, combine, padding
@@ -73,7 +74,7 @@ class Recomputed:
         self.ids, self.memory, self.src = self.ids[rows], self.memory[rows], self.src[rows]
 
     def forget(self, count: int) -> None:
-        _check_forget(count, self.length)
+        whole(0, self.length, count=count)
         self.ids = self.ids[:, : self.length - count]
 
 
@@ -127,7 +128,7 @@ class Cached:
             layer.select(rows)
 
     def forget(self, count: int) -> None:
-        _check_forget(count, self.length)
+        whole(0, self.length, count=count)
         self.length -= count
         self.real = self.real[:, : self.length]
 
@@ -226,6 +227,7 @@ class Table:
     """
 
     def __init__(self, next_word: Callable[[tuple[int, ...]], Sequence[float]], batch_size: int = 1):
+        positive(batch_size=batch_size)
         self.next_word = next_word
         self.ids = torch.empty(batch_size, 0, dtype=torch.long)
 
@@ -252,7 +254,7 @@ class Table:
         self.ids = self.ids[rows]
 
     def forget(self, count: int) -> None:
-        _check_forget(count, self.length)
+        whole(0, self.length, count=count)
         self.ids = self.ids[:, : self.length - count]
 
     def _probabilities(self, words: list[int]) -> list[float]:
@@ -270,8 +272,3 @@ def _check_mode(model: Transformer) -> None:
 def _check_step(ids: Tensor, batch_size: int) -> None:
     if ids.dim() != 2 or len(ids) != batch_size or ids.size(1) == 0:
         raise ValueError(f"ids has shape {tuple(ids.shape)}; expected (B, n) with B = {batch_size} and n of 1 or more")
-
-
-def _check_forget(count: int, length: int) -> None:
-    if not 0 <= count <= length:
-        raise ValueError(f"count is {count}; expected a number of words from 0 to {length}, as many as were read")

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from lessons._checks import positive
 from lessons.plots.arrays import as_array
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
@@ -76,6 +77,7 @@ def plot_histograms(
 ) -> Axes:
     """The distributions of several samples over the same bins, as outlines."""
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
+    positive(bins=bins)
     if not samples:
         raise ValueError("samples is empty; expected at least one name with its numbers")
     numbers = {name: _numbers(sample).ravel() for name, sample in samples.items()}

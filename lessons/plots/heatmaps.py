@@ -13,6 +13,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from lessons._checks import whole
 from lessons.plots.arrays import as_array
 
 WEIGHTS, SIGNED = "cividis", "PuOr"  # both can be told apart in every common form of colour blindness
@@ -59,6 +60,7 @@ def plot_matrix(
         ax=ax,
     )
     if decimals is not None:
+        whole(0, decimals=decimals)
         _write_numbers(ax, matrix, ~special, decimals)
     for row, column in np.argwhere(special):
         _mark(ax, row, column, matrix[row, column], crossed[row, column])

@@ -6,6 +6,7 @@ English counts in groups of three digits, Chinese in groups of four: twelve thou
 import re
 from random import Random
 
+from lessons._checks import whole
 from lessons.tasks.task import CHARACTERS, HELD_OUT, Task, Writing, make_vocabulary
 from lessons.vocabulary import Vocabulary
 
@@ -22,7 +23,7 @@ UNITS = ("", "十", "百", "千")
 
 def english(number: int) -> str:
     """In words, in British use: "and" before what follows the last hundreds or thousands. Three thousand and five."""
-    _check(number)
+    whole(0, LARGEST, number=number)
     millions, thousands, rest = number // 1_000_000, number // 1000 % 1000, number % 1000
     words = [f"{_below_1000(n)} {unit}" for n, unit in ((millions, "million"), (thousands, "thousand")) if n]
     if rest or not words:
@@ -37,7 +38,7 @@ def chinese(number: int) -> str:
     二百二十二; in speech, 两百 and 两千 are as right. 10 to 19 begin with 十 where nothing comes before: 十五, but
     一百一十五.
     """
-    _check(number)
+    whole(0, LARGEST, number=number)
     high, low = divmod(number, 10_000)
     if high == 0:
         written = _below_10000(low) or "零"
@@ -59,8 +60,7 @@ class Numerals(Task):
     """Three hundred and five → 三百零五, for 0 to `largest`; each length of number is equally frequent."""
 
     def __init__(self, largest: int = 99_999):
-        if not isinstance(largest, int) or not 999 <= largest <= LARGEST:
-            raise ValueError(f"largest is {largest}; expected a whole number from 999 to {LARGEST}")
+        whole(999, LARGEST, largest=largest)
         unseen = (
             "Groups of three digits, as 305: a tenth of those from 100 to 999 never occurs in training, neither as "
             "hundreds, tens and ones (305, 12305) nor as thousands (305000)."
@@ -115,8 +115,3 @@ def _below_10000(number: int) -> str:
             written += ("零" if gap and written else "") + DIGITS[digit] + unit
         gap = digit == 0
     return written
-
-
-def _check(number: int) -> None:
-    if not isinstance(number, int) or not 0 <= number <= LARGEST:
-        raise ValueError(f"number is {number}; expected a whole number from 0 to {LARGEST}")

@@ -5,6 +5,7 @@ from string import ascii_lowercase
 import torch
 from torch import Tensor
 
+from lessons._checks import whole
 from lessons.tasks.task import HELD_OUT, SPACED, TRAIN, Batch, Task, check_draw
 from lessons.vocabulary import Vocabulary
 
@@ -15,10 +16,8 @@ class Reversal(Task):
     """a b c → c b a, of min_len to max_len letters."""
 
     def __init__(self, min_len: int = 2, max_len: int = 10):
-        if not isinstance(min_len, int) or min_len < 2:
-            raise ValueError(f"min_len is {min_len}; expected 2 letters or more")
-        if not isinstance(max_len, int) or max_len < min_len:
-            raise ValueError(f"max_len is {max_len}; expected a whole number of letters, {min_len} = min_len or more")
+        whole(2, min_len=min_len)
+        whole(min_len, max_len=max_len)
         unseen = (
             f"Two letters side by side of which the second stands {STEP} places after the first in the alphabet, that "
             "begins again after z: a h, b i, … z g. A held-out sequence has one such pair or more, training none."

@@ -9,6 +9,7 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
+from lessons._checks import positive, whole
 from lessons.tasks.reader import read_pairs
 from lessons.tasks.subwords import Subwords
 from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
@@ -34,9 +35,8 @@ class SentencePairs(Task):
         held_out_share: int = 20,
         encoding: str = "utf-8",
     ):
-        for name, value, least in (("max_len", max_len, 1), ("held_out_share", held_out_share, 2)):
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} is {value}; expected a whole number, {least} or more")
+        positive(max_len=max_len)
+        whole(2, held_out_share=held_out_share)
         self.path, self.skipped, self._share = Path(path), 0, held_out_share
         learned_from = _sample(pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0]))
         if not learned_from:

@@ -8,6 +8,7 @@ from unicodedata import normalize
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from torch import Tensor
 
+from lessons._checks import whole
 from lessons.tasks.task import Writing
 from lessons.vocabulary import BOS, EOS, PAD, UNK
 
@@ -26,8 +27,7 @@ class Subwords:
     """
 
     def __init__(self, sentences: Iterable[str], *, vocab_size: int):
-        if not isinstance(vocab_size, int) or vocab_size < 8:
-            raise ValueError(f"vocab_size is {vocab_size}; expected a whole number, 8 or more")
+        whole(8, vocab_size=vocab_size)
         special = [PAD, BOS, EOS, UNK]
         tokenizer = Tokenizer(models.BPE(unk_token=UNK))
         tokenizer.pre_tokenizer = pre_tokenizers.CharDelimiterSplit("\n")

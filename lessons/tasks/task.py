@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from lessons._checks import one_of, positive
 from lessons.vocabulary import Vocabulary, pad_batch
 
 T = TypeVar("T")
@@ -114,15 +115,12 @@ def pick(rng: Random, choices: Sequence[T]) -> T:
 
 
 def check_draw(size: int, split: str) -> None:
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"size is {size}; expected a whole number of pairs, 1 or more")
-    if split not in SPLITS:
-        raise ValueError(f"split is {split!r}; expected 'train' or 'held_out'")
+    positive(size=size)
+    one_of(SPLITS, split=split)
 
 
 def _check_side(side: str) -> None:
-    if side not in ("src", "tgt"):
-        raise ValueError(f"side is {side!r}; expected 'src' or 'tgt'")
+    one_of(("src", "tgt"), side=side)
 
 
 def longest_words(words: Iterable[str]) -> Callable[[str], list[str]]:

@@ -1,0 +1,67 @@
+"""What every floor refuses, each rule once. A bad value is a ValueError: "<name> is <value>; expected …".
+
+Each takes its values by name, so that the sentence can name them: `positive(d_model=d_model, d_ff=d_ff)`. True and
+False are no numbers here, and 8.0 is no whole number.
+"""
+
+from collections.abc import Callable, Collection
+from typing import TypeGuard
+
+from torch import Tensor
+
+
+def whole(least: int, most: int | None = None, /, **numbers: object) -> None:
+    """Whole numbers from `least` on, up to `most` where it is given."""
+    expected = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
+    for name, value in numbers.items():
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or value < least or (most is not None and value > most):
+            raise refusal(name, value, expected)
+
+
+def positive(**sizes: object) -> None:
+    """Whole numbers, 1 or more: sizes, counts and lengths of what may not be empty."""
+    whole(1, **sizes)
+
+
+def above_zero(**numbers: object) -> None:
+    """Finite numbers above 0."""
+    for name, value in numbers.items():
+        if not is_number(value) or not 0 < value < float("inf"):
+            raise refusal(name, value, "a number above 0")
+
+
+def fraction(**numbers: object) -> None:
+    """Numbers from 0 up to, not including, 1: what is dropped, spread or smoothed, never all of it."""
+    for name, value in numbers.items():
+        if not is_number(value) or not 0 <= value < 1:
+            raise refusal(name, value, "a fraction from 0 up to, not including, 1")
+
+
+def one_of(choices: Collection[object], **values: object) -> None:
+    for name, value in values.items():
+        if value not in list(choices):  # which, unlike a dict, may be asked for what has no hash
+            raise refusal(name, value, f"one of {', '.join(map(repr, choices))}")
+
+
+def optional(check: Callable[..., None], **values: object) -> None:
+    """As `check` says, or None."""
+    for name, value in values.items():
+        if value is not None:
+            try:
+                check(**{name: value})
+            except ValueError as error:
+                raise ValueError(f"{error}, or None") from None
+
+
+def kind(value: object) -> str:
+    """What a value is, where something else was expected: "a tensor of torch.float32", "a list"."""
+    return f"a tensor of {value.dtype}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+
+
+def refusal(name: str, value: object, expected: str) -> ValueError:
+    return ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
