@@ -26,7 +26,7 @@ notebooks: ## build the notebooks again
 
 images: ## draw the pictures again
 	$(SETUP)
-	$(VENV_PYTHON) tools/images.py
+	$(VENV_PYTHON) -m tools.images
 
 bench: ## run the benchmarks
 	$(SETUP)

@@ -6,7 +6,7 @@
               attention        attend(), MultiHeadAttention
               config           TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
               probes           influence(), leaks(), true_lets_look(): what depends on what, found out by trying
-              plots            arrays in, Axes out: heatmaps, curves, diagrams; knows no model
+              plots            arrays in, Axes out: heatmaps, curves; knows no model
     floor 1   layers           FeedForward, EncoderLayer, DecoderLayer
               torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks
               tasks            data to learn from: generated, or read from a file of sentence pairs
@@ -17,10 +17,11 @@
     floor 4   measuring        exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file
               trained          from_bert(), load_minilm(): a model that others trained, in our encoder
-    floor 5   exercises        one module per notebook: task, checks, known mistakes with their hints
-              widgets          what one can touch, MaskStudio and nine more: state in Python, drawn in the browser
+    floor 5   checking         how an answer is judged: engine, comparing, reports, overview; knows no lesson
+              widgets          MaskStudio and nine more, a folder each: state in Python, drawn in the browser
               notebook         show(), show_source(), check_same()
               environment      check_environment(): is everything in place?
+    floor 6   exercises        a folder per notebook, a file per exercise: task, cases, known mistakes, hints
 
 Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,
 D = d_model, d = head_dim, F = d_ff, V vocabulary.

@@ -1,8 +1,8 @@
-"""Write the pictures of the course into images/: ``python tools/images.py``."""
+"""Write the pictures of the course into images/: ``python -m tools.images``."""
 
 from pathlib import Path
 
-from lessons.plots.diagrams import DIAGRAMS
+from tools.diagrams import DIAGRAMS
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 

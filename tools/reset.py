@@ -52,7 +52,7 @@ def main(arguments: list[str], folder: Path = FOLDER) -> int:
     notebook = nbformat.read(path, as_version=4)
     changed = reset(notebook)
     write(notebook, path)
-    progress.forget(path.stem[3:])
+    progress.forget(number)
     print(f"{path.name}: {changed} exercises are as they were at first. If it is open in JupyterLab, load it again.")
     return 0
 

@@ -1,15 +1,15 @@
 """Widgets for the notebooks: state in Python, computed by the floors below, drawn in the browser."""
 
-from lessons.widgets.attention_explorer import AttentionExplorer
-from lessons.widgets.decoding_explorer import DecodingExplorer
-from lessons.widgets.dot_product_stepper import DotProductStepper
-from lessons.widgets.function_lab import FunctionLab
-from lessons.widgets.head_splitter import HeadSplitter
-from lessons.widgets.mask_studio import MaskStudio
-from lessons.widgets.position_lab import PositionLab
-from lessons.widgets.scaling_lab import ScalingLab
-from lessons.widgets.shape_tour import ShapeTour
-from lessons.widgets.training_monitor import TrainingMonitor
+from lessons.widgets.attention_explorer.widget import AttentionExplorer
+from lessons.widgets.decoding_explorer.widget import DecodingExplorer
+from lessons.widgets.dot_product_stepper.widget import DotProductStepper
+from lessons.widgets.function_lab.widget import FunctionLab
+from lessons.widgets.head_splitter.widget import HeadSplitter
+from lessons.widgets.mask_studio.widget import MaskStudio
+from lessons.widgets.position_lab.widget import PositionLab
+from lessons.widgets.scaling_lab.widget import ScalingLab
+from lessons.widgets.shape_tour.widget import ShapeTour
+from lessons.widgets.training_monitor.widget import TrainingMonitor
 
 __all__ = [
     "AttentionExplorer",

@@ -17,21 +17,30 @@ from traitlets import TraitError
 from lessons.widgets import pictures
 
 FOLDER = Path(__file__).parent
-IMPORT = re.compile(r'^import [^;]*? from "\./\w+\.js";\n', flags=re.MULTILINE)
+IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
 
 
-def front_end(*names: str) -> str:
-    """The JavaScript of a widget as one module: anywidget loads one, so that imports give way to what they import.
+def front_end(name: str) -> str:
+    """The JavaScript of a widget as one module: view.js and all that it imports, each file after those it needs.
 
-    names: the files of the widget, each after those that it imports; grid.js and parts.js come before them.
+    anywidget loads one module, so the imports give way to what they import.
     """
-    sources = ((FOLDER / f"{part}.js").read_text(encoding="utf-8") for part in ("grid", "parts", *names))
-    return "\n".join(IMPORT.sub("", source) for source in sources)
+    return "\n".join(
+        IMPORT.sub("", path.read_text(encoding="utf-8")) for path in _with_imports(FOLDER / name / "view.js")
+    )
 
 
-def style(*names: str) -> str:
-    """The style sheets that all widgets share, and those of these names."""
-    return "\n".join((FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in ("grid", *names))
+def _with_imports(path: Path) -> list[Path]:
+    found: list[Path] = []
+    for imported in IMPORT.finditer(path.read_text(encoding="utf-8")):
+        found += _with_imports((path.parent / imported["path"]).resolve())
+    return list(dict.fromkeys([*found, path.resolve()]))
+
+
+def style(name: str = "") -> str:
+    """The style sheet that all widgets share, and that of the widget of this name, if it has one."""
+    sheets = [FOLDER / "shared" / "grid.css", FOLDER / name / "style.css"]
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())
 
 
 def to_json(numbers: Tensor, _: Any = None) -> Any:
@@ -104,7 +113,7 @@ def to_tensor(value: Any, name: str, wanted: str = "a matrix of numbers") -> Ten
 class LessonWidget(anywidget.AnyWidget):
     """A widget of the course.
 
-    A subclass has traits, made by `synced` and `synced_tensor`; `_esm = front_end("its_file")`; `panels()`, what
+    A subclass has traits, made by `synced` and `synced_tensor`; `_esm = front_end("its_folder")`; `panels()`, what
     there is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a
     warning in words, `lines()`, an ordered list, and `answer(question)`, what the browser gets for
     `model.send({ask: question})`.

@@ -10,7 +10,7 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widg
 <style id="style"></style></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
 <div id="here"></div></main>
 <script type="module">
-import * as grid from "./grid.js";
+import * as grid from "./shared/grid.js";
 class Model {
   constructor(state) { this.state = state; this.handlers = {}; this.sent = []; }
   get(name) { return this.state[name]; }
@@ -24,7 +24,7 @@ window.grid = grid;
 window.show = async (name, state) => {
   window.stop?.();
   window.model = new Model(state);
-  const widget = (await import(`./${name}.js`)).default;
+  const widget = (await import(`./${name}/view.js`)).default;
   window.stop = widget.render({ model: window.model, el: document.getElementById("here") });
 };
 window.frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -45,15 +45,15 @@ def open_page(browser, **options):
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: page.complaints.append(line.text) if line.type in ("error", "warning") else None)
-    page.route(f"{ADDRESS}/*", serve)
+    page.route(f"{ADDRESS}/**", serve)
     page.goto(f"{ADDRESS}/page.html")
     page.wait_for_function("window.ready")
     return page
 
 
 def module(widget):
-    """The name of a widget's JavaScript, and of its Python module."""
-    return type(widget).__module__.rpartition(".")[2]
+    """The name of a widget's folder."""
+    return type(widget).__module__.split(".")[-2]
 
 
 def state(widget):

@@ -3,12 +3,12 @@
 import math
 import random
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import AttentionExplorer
+from tests.browser import bare
 
 CASES = 200
 READ = """() => [...document.querySelectorAll('[data-part="grid"] .hg-row')].slice(1).map(

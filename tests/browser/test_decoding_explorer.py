@@ -2,7 +2,6 @@
 
 import random
 
-import bare
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
@@ -12,10 +11,11 @@ from test_every_widget import DARK
 from lessons.decoding import Table, distribution
 from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
+from tests.browser import bare
 
 CASES = 200
 DISTRIBUTE = """async cases => {
-    const { distribute, orderOf } = await import("./candidates.js");
+    const { distribute, orderOf } = await import("./decoding_explorer/candidates.js");
     return cases.map(([logits, options]) => {
         const numbers = Float64Array.from(logits, grid.readNumber);
         const { model, after } = distribute(numbers, orderOf(numbers), options);
@@ -159,7 +159,7 @@ def test_a_word_on_the_edge_of_top_p_falls_as_in_python(page):
 
 def test_what_python_has_counted_decides(page):
     code = """async known => {
-        const { distribute, orderOf } = await import("./candidates.js");
+        const { distribute, orderOf } = await import("./decoding_explorer/candidates.js");
         const logits = [0.5, 0.3, 0.2].map(Math.log);
         return distribute(logits, orderOf(logits), { temperature: 1, top_k: 0, top_p: 0.8 }, known).kept;
     }"""

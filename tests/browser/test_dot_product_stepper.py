@@ -3,13 +3,13 @@
 import math
 import random
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import DotProductStepper
-from lessons.widgets import dot_product_steps as steps
+from lessons.widgets.dot_product_stepper import steps
+from tests.browser import bare
 
 CASES = 200
 LAST = len(steps.TITLES) - 1
@@ -264,7 +264,7 @@ def test_no_number_is_cut_off(page):
 
 def test_two_views_of_one_model_show_the_same(shown):
     shown.evaluate("""async () => {
-        const { render } = (await import("./dot_product_stepper.js")).default;
+        const { render } = (await import("./dot_product_stepper/view.js")).default;
         const second = document.createElement("div");
         second.id = "second";
         document.body.append(second);

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import expect
 
-from tests.samples import SAMPLES
+from tests.widgets.samples import SAMPLES
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import random
 
-import bare
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.samples import SAMPLES
+from tests.browser import bare
+from tests.widgets.samples import SAMPLES
 
 STEPS = 1000
 KEYS = [

@@ -3,13 +3,14 @@
 import math
 import random
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from lessons.attention import attend, masked_softmax
-from lessons.widgets import FunctionLab, function_lab
+from lessons.widgets import FunctionLab
+from lessons.widgets.function_lab import widget as function_lab
+from tests.browser import bare
 
 CASES = 200
 SIZES = [(1, 1), (1, 24), (24, 1), (24, 24)]
@@ -288,7 +289,7 @@ def test_two_views_of_one_model_show_the_same(page):
     lab = FunctionLab(after)
     bare.show(page, lab)
     page.evaluate("""async () => {
-        const { render } = (await import("./function_lab.js")).default;
+        const { render } = (await import("./function_lab/view.js")).default;
         const second = document.createElement("div");
         second.id = "second";
         document.body.append(second);

@@ -3,12 +3,13 @@
 import math
 import random
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
-from lessons.widgets import MaskStudio, rules
+from lessons.widgets import MaskStudio
+from lessons.widgets.shared import rules
+from tests.browser import bare
 
 CASES = 200
 SIZES = [(1, 1), (1, 64), (64, 1), (64, 64)]
@@ -250,7 +251,7 @@ def test_the_same_query_and_key_are_framed_in_all_panels(shown):
 
 def test_two_views_of_one_model_show_the_same(shown):
     shown.evaluate("""async () => {
-        const { render } = (await import("./mask_studio.js")).default;
+        const { render } = (await import("./mask_studio/view.js")).default;
         const second = document.createElement("div");
         second.id = "second";
         document.body.append(second);

@@ -2,13 +2,14 @@
 
 import random
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
-from lessons.widgets import HeadSplitter, splitting
+from lessons.widgets import HeadSplitter
+from lessons.widgets.head_splitter import splitting
 from lessons.widgets.pictures import format_whole
+from tests.browser import bare
 
 CASES = 200
 CASE = """async state => {

@@ -2,12 +2,12 @@
 
 import random
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import PositionLab
+from tests.browser import bare
 
 CASES = 200
 TABLE = """() => [...document.querySelectorAll('[data-part="table"] .hg-row')].slice(1).map(

@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 from playwright.sync_api import expect
 
-from tests.samples import SAMPLES
+from tests.widgets.samples import SAMPLES
 
 NAME = "reopened.ipynb"
 every_widget = pytest.mark.parametrize("name", SAMPLES)

@@ -4,12 +4,12 @@ import math
 import random
 import re
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import ScalingLab
+from tests.browser import bare
 
 CASES = 200
 NEW_PAIRS = 15  # so many of the cases draw queries and keys of their own: that takes long

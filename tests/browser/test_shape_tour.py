@@ -1,11 +1,11 @@
 """ShapeTour alone in a browser: the numbers of every stop, mouse and keyboard."""
 
-import bare
 import pytest
 import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import ShapeTour
+from tests.browser import bare
 
 READ = """() => [...document.querySelectorAll('[data-part="grid"] .hg-row')].slice(1).map(
     row => [...row.querySelectorAll(".hg-cell")].map(cell => Number(cell.dataset.value)))"""

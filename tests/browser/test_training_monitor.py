@@ -4,12 +4,12 @@ import math
 import random
 import re
 
-import bare
 import pytest
 from playwright.sync_api import expect
 
 from lessons.widgets import TrainingMonitor
-from tests.samples import Report, a_run, recorded_monitor
+from tests.browser import bare
+from tests.widgets.samples import Report, a_run, recorded_monitor
 
 CASES = 200
 # What is drawn, each point with its place; and the places of the ticks, by which a place can be read.

@@ -1,0 +1,114 @@
+"""Results compared: whether they are equal, and if not, what is wrong with them, in words."""
+
+import linecache
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lessons.checking.reports import number
+
+TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
+NOT_POSSIBLE = "not possible"
+
+
+def equal(mine: Any, right: Any) -> bool:
+    """Same shape, same kind of numbers, same values to within the rounding of `right`; NaN equals NaN."""
+    if not isinstance(mine, Tensor) or not isinstance(right, Tensor):
+        return type(mine) is type(right)
+    if mine.shape != right.shape or kind(mine) != kind(right) or coarser(mine, right):
+        return False
+    if not mine.is_floating_point():
+        return torch.equal(mine.long(), right.long())
+    tolerance = TOLERANCES.get(right.dtype, 1e-4)
+    return torch.allclose(mine.double(), right.double(), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
+
+
+def untouched(old: Any, new: Any) -> bool:
+    """Not even a little: unlike results, arguments are compared exactly."""
+    if not isinstance(old, Tensor):
+        return True
+    return old.shape == new.shape and bool(((old == new) | (old.isnan() & new.isnan())).all())
+
+
+def kind(tensor: Tensor) -> str:
+    if tensor.dtype == torch.bool:
+        return "True and False"
+    if tensor.is_complex():
+        return "complex numbers"
+    return "floats" if tensor.is_floating_point() else "integers"
+
+
+def coarser(mine: Tensor, right: Tensor) -> bool:
+    """Whether my numbers have fewer digits, as those of float16 have beside float32."""
+    if not mine.is_floating_point() or not right.is_floating_point():
+        return False
+    return torch.finfo(mine.dtype).eps > torch.finfo(right.dtype).eps
+
+
+def wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
+    if results == (None,):
+        return f"{function} returned None. Does it end with `return`?"
+    count = "one thing" if len(results) == 1 else f"{len(results)} things"
+    return f"{function} returned {count}; expected {len(outputs)}: {', '.join(outputs)}."
+
+
+def wrong_form(name: str, mine: Any, right: Any) -> str | None:
+    if right is None:
+        return None if mine is None else f"None: {name} is a {type(mine).__name__}; expected None."
+    if mine is None:
+        return f"None: {name} is None; does your function end with `return`, and return all that it should?"
+    if not isinstance(mine, Tensor):
+        return f"Type: {name} is a {type(mine).__name__}; expected a tensor."
+    if mine.shape != right.shape:
+        return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
+    if kind(mine) != kind(right):
+        return f"Kind of number: {name} holds {kind(mine)} ({mine.dtype}); expected {kind(right)} ({right.dtype})."
+    if coarser(mine, right):
+        return f"Kind of number: {name} is in {mine.dtype}, and has lost digits; expected {right.dtype}."
+    if mine.isnan().any() and not right.isnan().any():
+        nans = mine.isnan()
+        return f"NaN: {name} has it in {int(nans.sum())} of {nans.numel()} places, first at {first_place(nans)}."
+    return None
+
+
+def where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
+    if not mine.is_floating_point():
+        different = mine != right
+    else:
+        different = ~torch.isclose(mine.double(), right.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
+    place = tuple(different.nonzero()[0].tolist())
+    return (
+        f"Values: {name} differs in {int(different.sum())} of {mine.numel()} places, first at {list(place)}: "
+        f"yours {number(mine[place], right[place])}, expected {number(right[place], mine[place])}."
+    )
+
+
+def line_that_raised(error: Exception, candidate: Any) -> str:
+    """The line of the learner's own code that raised, if it was raised there."""
+    body = vars(candidate).get("forward") if isinstance(candidate, type) else candidate
+    filename = getattr(getattr(body, "__code__", None), "co_filename", None)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename == filename:
+            return f"\nin line {frame.lineno} of your cell: {linecache.getline(frame.filename, frame.lineno).strip()}"
+    return ""
+
+
+def first_place(mask: Tensor) -> list[int]:
+    return mask.nonzero()[0].tolist()
+
+
+def gradients_of(results: Sequence[Any], inputs: list[Tensor]) -> tuple[Tensor | None, ...]:
+    """The gradients of a fixed mixture of the results, so that no two cells weigh alike."""
+    total = torch.zeros(())
+    for result in results:
+        if isinstance(result, Tensor) and result.is_floating_point() and result.requires_grad:
+            total = total + (result * torch.linspace(0.5, 1.5, result.numel()).view(result.shape)).sum()
+    if not total.requires_grad:
+        return (None,) * len(inputs)
+    try:
+        return torch.autograd.grad(total, inputs, allow_unused=True)
+    except RuntimeError:
+        return (NOT_POSSIBLE,) * len(inputs)

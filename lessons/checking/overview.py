@@ -1,0 +1,64 @@
+"""How far you have come, lesson by lesson."""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lessons import progress
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """number: "03". right, tried: how many of its exercises are right, and how many were tried and are not yet."""
+
+    number: str
+    title: str
+    right: int
+    tried: int
+    total: int
+
+    def __str__(self) -> str:
+        tried = f", {self.tried} tried" if self.tried else ""
+        return f"{self.number}  {self.right} of {self.total}{tried}"
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All lessons with exercises, in words and as a table."""
+
+    lessons: tuple[Lesson, ...]
+
+    def __repr__(self) -> str:
+        right, total = sum(x.right for x in self.lessons), sum(x.total for x in self.lessons)
+        return "\n".join([f"{right} of {total} exercises are right", *map(str, self.lessons)])
+
+    def _repr_html_(self) -> str:
+        head, *_ = repr(self).splitlines()
+        rows = "".join(
+            f'<tr><th scope="row">{x.number}</th><td style="text-align: left">{html.escape(x.title)}</td>'
+            f'<td><progress value="{x.right}" max="{x.total}" aria-label="lesson {x.number}"></progress></td>'
+            f"<td>{str(x)[4:]}</td></tr>"
+            for x in self.lessons
+        )
+        return f"<table><caption>{head}</caption>{rows}</table>"
+
+
+def summarize(exercises: Mapping[Path, Sequence[str]]) -> Overview:
+    """What the checks have said so far; exercises: for each notebook, the names that its checks go by."""
+    said = progress.verdicts()
+    return Overview(tuple(_lesson(path, names, said) for path, names in exercises.items()))
+
+
+def _lesson(path: Path, exercises: Sequence[str], said: dict[tuple[str, str], str]) -> Lesson:
+    number = path.stem[:2]
+    verdicts = [said.get((number, exercise)) for exercise in exercises]
+    right, tried = verdicts.count(progress.RIGHT), verdicts.count(progress.NOT_YET)
+    return Lesson(number, _title(path), right, tried, len(exercises))
+
+
+def _title(path: Path) -> str:
+    """The heading of a notebook, without its number."""
+    first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
+    return "".join(first).splitlines()[0].partition("· ")[2]

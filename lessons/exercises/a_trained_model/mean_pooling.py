@@ -1,0 +1,153 @@
+"""Lesson 14: my_mean_pooling."""
+
+import torch
+import torch.nn.functional as F
+
+from lessons import masks
+from lessons.checking.comparing import first_place
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+from lessons.trained import mean_pooling
+
+
+def _pooled(hidden, real):
+    return hidden.masked_fill(~real[..., None], 0.0).sum(dim=1) / real.sum(dim=1, keepdim=True)
+
+
+def _total(hidden, real):
+    return hidden.masked_fill(~real[..., None], 0.0).sum(dim=1)
+
+
+def _length_one(case, results) -> str | None:
+    lengths = results[0].detach().norm(dim=-1)
+    off = (lengths - 1).abs() > 2e-2
+    if not off.any():
+        return None
+    return f"Length: row {first_place(off)} has the length {lengths[off][0].item():.3g}; each row must have length 1."
+
+
+def _pooling_cases(generator) -> list[Case]:
+    def case(lengths, d, draw=numbers, about="", gradients=False, left=False):
+        real = masks.padding_from_lengths(lengths)[:, 0, 0]
+        real = real.flip(-1) if left else real
+        inputs = {"hidden": draw(generator, *real.shape, d), "real": real}
+        return Case(inputs, about=about, gradients=gradients)
+
+    return [
+        case([3, 2], 2, small_numbers),
+        case([5, 2, 4], 7),
+        case([4, 3, 2, 1], 4),
+        case([3, 3], 5, about="no padding at all"),
+        case([2, 4, 1], 6, about="the padding stands at the beginning of each sentence", left=True),
+        case([4, 2, 3], 2, about="gradients", gradients=True),
+    ]
+
+
+pooling = Exercise(
+    lesson="14",
+    name="my_mean_pooling",
+    reference=mean_pooling,
+    cases=_pooling_cases,
+    outputs=("the matrix of sentence vectors",),
+    laws=(_length_one,),
+    mistakes=[
+        Mistake(
+            lambda hidden, real: F.normalize(hidden.mean(dim=1), dim=-1),
+            "Padding is counted. A symptom: the same sentence gets another vector when a longer one stands beside it "
+            "in the batch. real says which tokens count.",
+        ),
+        Mistake(
+            lambda hidden, real: hidden.mean(dim=1),
+            "Two things: padding is counted, and the vectors do not have length 1.",
+        ),
+        Mistake(
+            _pooled,
+            "The means are right, but not of length 1. Divide each by its norm, so that a dot product is a cosine.",
+        ),
+        Mistake(
+            _total,
+            "That is the sum of the tokens, and its length is not 1. Divide each vector by its norm.",
+        ),
+        Mistake(
+            lambda hidden, real: hidden.masked_fill(~real[..., None], 0.0).mean(dim=1),
+            "The padding is set to 0 but still counted when dividing, and the length is not 1. (Once normalised, it "
+            "does not matter what the sum was divided by.)",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(hidden[:, 0], dim=-1),
+            "That is the first token's vector, [CLS]. Other models are trained for that; this one for the mean.",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(hidden[:, -1], dim=-1),
+            "That is the last place alone, and in most sentences padding stands there.",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(hidden.masked_fill(real[..., None], 0.0).sum(dim=1), dim=-1),
+            "That is the mean of the padding: real is True where a token is.",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(hidden.masked_fill(~real[..., None], -torch.inf).amax(dim=1), dim=-1),
+            "That is the greatest value of each feature. Asked for is the mean.",
+            also=(lambda hidden, real: F.normalize(hidden.amax(dim=1), dim=-1),),
+        ),
+        Mistake(
+            lambda hidden, real: _pooled(F.normalize(hidden, dim=-1), real),
+            "You brought the tokens to length 1, not their mean. First the mean, then the length.",
+            also=(
+                lambda hidden, real: F.normalize(_pooled(F.normalize(hidden, dim=-1), real), dim=-1),
+                lambda hidden, real: _total(F.normalize(hidden, dim=-1), real) / real.size(1),
+                lambda hidden, real: _total(F.normalize(hidden, dim=-1), real),
+            ),
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(_pooled(hidden, real), dim=0),
+            "You divided by the norm of each feature over the batch: a sentence's vector changes with its neighbours. "
+            "Each vector has its own norm, along the last axis.",
+            also=(lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(dim=0),),
+        ),
+        Mistake(
+            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(dim=-1),
+            "The norms are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: keepdim=True, "
+            "or norms[:, None].",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(_total(hidden, real) / real.sum(dim=1), dim=-1),
+            "The numbers of tokens are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: "
+            "keepdim=True, or counts[:, None].",
+            also=(lambda hidden, real: _total(hidden, real) / real.sum(dim=1),),
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize((hidden * real).sum(dim=1), dim=-1),
+            "real is (B, S), and beside (B, S, D) its axes are taken for tokens and features. It needs a last axis: "
+            "real[..., None].",
+            also=(lambda hidden, real: F.normalize(hidden.masked_fill(~real, 0.0).sum(dim=1), dim=-1),),
+        ),
+        Mistake(
+            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(),
+            "norm() without dim is one number for the whole batch. Each vector has its own: dim=-1, keepdim=True.",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(_pooled(hidden, real), p=1.0, dim=-1),
+            "You divided by the sum of the features' sizes. The length of a vector is the root of the sum of squares.",
+        ),
+        Mistake(
+            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).square().sum(-1, keepdim=True),
+            "You divided by the squared length; its root is missing.",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(
+                torch.stack([x[:n].mean(dim=0) for x, n in zip(hidden, real.sum(dim=1).tolist())]), dim=-1
+            ),
+            "You counted the tokens, and took as many from the beginning. real says which they are, not only how many.",
+            seen_in="the padding stands at the beginning of each sentence",
+        ),
+        Mistake(
+            lambda hidden, real: F.normalize(hidden[real].mean(dim=0), dim=-1),
+            "hidden[real] strings the tokens of all sentences together: that is one vector for the whole batch.",
+        ),
+    ],
+    hints=[
+        "Set the rows of padding to 0: hidden.masked_fill(~real[..., None], 0.0), or hidden * real[..., None].",
+        "Sum over the tokens, axis 1, and divide by the number of real tokens of each sentence.",
+        "vectors / vectors.norm(dim=-1, keepdim=True), or F.normalize(vectors, dim=-1).",
+    ],
+)

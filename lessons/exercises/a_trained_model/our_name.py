@@ -1,0 +1,191 @@
+"""Lesson 14: my_our_name."""
+
+import torch
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.config import TransformerConfig
+from lessons.transformer import Encoder
+
+TABLE = {  # BERT's name of a part of a layer, and ours
+    "attention.self.query": "self_attn.q_proj",
+    "attention.self.key": "self_attn.k_proj",
+    "attention.self.value": "self_attn.v_proj",
+    "attention.output.dense": "self_attn.out_proj",
+    "attention.output.LayerNorm": "self_attn_residual.norm",
+    "intermediate.dense": "feed_forward.linear1",
+    "output.dense": "feed_forward.linear2",
+    "output.LayerNorm": "feed_forward_residual.norm",
+}
+
+
+def our_name(name: str) -> str:
+    """BERT's name of a weight -> ours: "encoder.layer.0.output.dense.bias" -> "layers.0.feed_forward.linear2.bias"."""
+    table = {
+        "attention.self.query": "self_attn.q_proj",
+        "attention.self.key": "self_attn.k_proj",
+        "attention.self.value": "self_attn.v_proj",
+        "attention.output.dense": "self_attn.out_proj",
+        "attention.output.LayerNorm": "self_attn_residual.norm",
+        "intermediate.dense": "feed_forward.linear1",
+        "output.dense": "feed_forward.linear2",
+        "output.LayerNorm": "feed_forward_residual.norm",
+    }
+    _, _, layer, rest = name.split(".", maxsplit=3)  # encoder, layer, its number, the rest
+    part, kind = rest.rsplit(".", maxsplit=1)  # the part, and weight or bias
+    return f"layers.{layer}.{table[part]}.{kind}"
+
+
+def _renamed(changes: dict[str, str]):
+    """The reference with some entries of the table changed."""
+
+    def wrong(name):
+        _, _, layer, rest = name.split(".", maxsplit=3)
+        part, kind = rest.rsplit(".", maxsplit=1)
+        return f"layers.{layer}.{({**TABLE, **changes})[part]}.{kind}"
+
+    return wrong
+
+
+def _exchanged(one: str, other: str):
+    return _renamed({one: TABLE[other], other: TABLE[one]})
+
+
+def _loaded(candidate, x, num_layers, num_heads, d_ff):
+    """Weights in an encoder of BERT's names get the learner's names, are loaded into ours, and it is run."""
+    sizes = {"d_model": x.size(-1), "num_heads": num_heads, "num_layers": num_layers, "d_ff": d_ff}
+    encoder = Encoder(TransformerConfig(1, 1, dropout=0.0, activation="gelu", **sizes)).eval()
+    generator = torch.Generator().manual_seed(0)
+    ours = {name: 0.5 * torch.randn(w.shape, generator=generator) for name, w in encoder.state_dict().items()}
+    found = {}
+    for right, weight in ours.items():
+        theirs = _their_name(right)
+        name = candidate(theirs)
+        if not isinstance(name, str):
+            raise TypeError(f"{theirs} becomes a {type(name).__name__}; expected a text")
+        if name in found:
+            raise ValueError(f"two names become {name}; one of them is {theirs}")
+        if name not in ours:
+            raise ValueError(f"{theirs} becomes {name}, which our encoder does not have")
+        if ours[name].shape != weight.shape:
+            raise ValueError(f"{theirs} {tuple(weight.shape)} becomes {name}, which is {tuple(ours[name].shape)}")
+        found[name] = weight
+    encoder.load_state_dict(found)
+    return encoder(x)[0].detach()
+
+
+def _their_name(name: str) -> str:
+    _, layer, rest = name.split(".", maxsplit=2)
+    part, kind = rest.rsplit(".", maxsplit=1)
+    theirs = {ours: theirs for theirs, ours in TABLE.items()}
+    return f"encoder.layer.{layer}.{theirs[part]}.{kind}"
+
+
+def _name_cases(generator) -> list[Case]:
+    def case(t, d, layers, heads, d_ff, about=""):
+        inputs = {"x": numbers(generator, 1, t, d), "num_layers": layers, "num_heads": heads, "d_ff": d_ff}
+        return Case(inputs, about=about)
+
+    return [
+        case(2, 4, 1, 2, 6),
+        case(3, 6, 2, 3, 8),
+        case(4, 4, 2, 2, 4),
+        case(1, 2, 12, 1, 3, about="12 layers, as many models have: the last numbers have two digits"),
+    ]
+
+
+def _short_names_first(name):
+    for theirs, ours in reversed(TABLE.items()):
+        name = name.replace(theirs, ours)
+    return name.replace("encoder.layer.", "layers.")
+
+
+def _fixed_places(name):
+    part, kind = name[16:].rsplit(".", maxsplit=1)
+    return f"layers.{name[14]}.{TABLE[part]}.{kind}"
+
+
+def _by_its_end(name):
+    layer, rest = name.split(".", maxsplit=3)[2:]
+    end, kind = rest.rsplit(".", maxsplit=1)
+    part = next(ours for theirs, ours in reversed(TABLE.items()) if end.endswith(theirs))
+    return f"layers.{layer}.{part}.{kind}"
+
+
+renaming = Exercise(
+    lesson="14",
+    name="my_our_name",
+    reference=our_name,
+    cases=_name_cases,
+    call=_loaded,
+    outputs=("what the encoder gives with the weights under your names",),
+    mistakes=[
+        Mistake(
+            _exchanged("attention.self.query", "attention.self.key"),
+            "Queries and keys are exchanged. The shapes fit, so nothing is reported: each token asks with what it "
+            "should be found by.",
+        ),
+        Mistake(
+            _exchanged("attention.self.query", "attention.self.value"),
+            "Queries and values are exchanged. query is q_proj, value is v_proj; the shapes fit, so nothing is "
+            "reported.",
+        ),
+        Mistake(
+            _exchanged("attention.self.key", "attention.self.value"),
+            "Keys and values are exchanged. key is k_proj, value is v_proj; the shapes fit, so nothing is reported.",
+        ),
+        Mistake(
+            _exchanged("attention.output.LayerNorm", "output.LayerNorm"),
+            "The two norms are exchanged: attention.output.LayerNorm follows self-attention, output.LayerNorm the "
+            "feed-forward network. Both are (D,), so nothing is reported.",
+        ),
+        Mistake(
+            _exchanged("intermediate.dense", "output.dense"),
+            "The two layers of the feed-forward network are exchanged: intermediate goes up to F features, output "
+            "comes back to D.",
+        ),
+        Mistake(
+            _exchanged("attention.output.dense", "output.dense"),
+            "attention.output.dense and output.dense are exchanged: the first is the projection at the end of "
+            "attention, out_proj.",
+        ),
+        Mistake(
+            _by_its_end,
+            "“attention.output.dense” ends in “output.dense”, and yours takes the one for the other. Compare the whole "
+            "part between the layer's number and weight or bias, or look for the longer names first.",
+            also=(_short_names_first,),
+        ),
+        Mistake(
+            _fixed_places,
+            'You cut the layer\'s number out of a fixed place: that holds for one digit. split(".") finds the pieces, '
+            "however long they are.",
+            also=(lambda name: f"layers.{name.split('.')[2][0]}.{our_name(name).split('.', maxsplit=2)[2]}",),
+            seen_in="12 layers, as many models have: the last numbers have two digits",
+        ),
+        Mistake(
+            lambda name: f"layers.{int(name.split('.')[2]) + 1}.{our_name(name).split('.', maxsplit=2)[2]}",
+            "You added 1 to the layer's number. Both count from 0.",
+        ),
+        Mistake(
+            lambda name: f"layers.0.{our_name(name).split('.', maxsplit=2)[2]}",
+            "The layer's number got lost: every layer becomes layer 0. It is the third piece of the name.",
+        ),
+        Mistake(
+            lambda name: our_name(name).rsplit(".", maxsplit=1)[0],
+            "weight and bias got lost: the last piece of the name stays as it is.",
+        ),
+        Mistake(
+            lambda name: f"encoder.{our_name(name)}",
+            "Asked for is the name inside the encoder, which begins with layers. (With “encoder.” before it, it is "
+            "that of the whole model.)",
+        ),
+        Mistake(
+            lambda name: our_name(name).replace("layers.", "layer.", 1),
+            "BERT says layer, we say layers: one letter, and the weight finds no place.",
+        ),
+    ],
+    hints=[
+        'name.split(".", maxsplit=3) gives four pieces: encoder, layer, its number, and the rest.',
+        'rest.rsplit(".", maxsplit=1) cuts weight or bias from the end.',
+        "A dict from BERT's eight parts to ours does the rest; the table above has them.",
+    ],
+)

@@ -1,0 +1,89 @@
+"""Lesson 14: my_previous_token_score."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def previous_token_score(weights: Tensor) -> Tensor:
+    """weights (H, T, T) -> (H,): how much the tokens, from the second on, look at the one before, on average."""
+    return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=-1)
+
+
+def _score_cases(generator) -> list[Case]:
+    def case(h, t):
+        return Case({"weights": (2 * numbers(generator, h, t, t)).softmax(dim=-1)})
+
+    return [case(2, 3), case(3, 5), case(4, 4)]
+
+
+def _diagonal(weights, offset):
+    return weights.diagonal(offset=offset, dim1=-2, dim2=-1)
+
+
+previous = Exercise(
+    lesson="14",
+    name="my_previous_token_score",
+    reference=previous_token_score,
+    cases=_score_cases,
+    outputs=("the list of scores",),
+    mistakes=[
+        Mistake(
+            lambda w: _diagonal(w, 1).mean(dim=-1),
+            "That is how much a token looks at the *next* one. Rows are queries: the previous token stands to the left "
+            "of the diagonal, weights[:, i, i - 1].",
+        ),
+        Mistake(lambda w: _diagonal(w, 0).mean(dim=-1), "That is how much a token looks at itself."),
+        Mistake(lambda w: _diagonal(w, -2).mean(dim=-1), "That is the token two before. One before is offset −1."),
+        Mistake(
+            lambda w: _diagonal(w, -1).sum(dim=-1),
+            "That is the sum, which grows with the sentence. Take the mean over the queries that have a token before.",
+        ),
+        Mistake(
+            lambda w: _diagonal(w, -1).sum(dim=-1) / w.size(-1),
+            "You divided by T, but only T − 1 tokens have one before them. A head that looks nowhere else would get "
+            "less than 1.",
+        ),
+        Mistake(
+            lambda w: torch.stack([w[:, i, i - 1] for i in range(w.size(-1))], dim=-1).mean(dim=-1),
+            "The first token has none before it, and in Python weights[:, 0, -1] is the *last* key: begin with the "
+            "second query.",
+        ),
+        Mistake(
+            lambda w: _diagonal(w, -1).mean(),
+            "That is one number for all heads. Each head has its own: the mean over the last axis alone.",
+        ),
+        Mistake(
+            lambda w: _diagonal(w, -1).mean(dim=0),
+            "You took the mean over the heads: one number for each token. Asked for is the mean over the tokens, one "
+            "number for each head.",
+        ),
+        Mistake(
+            lambda w: w.diagonal(offset=-1).mean(dim=-1),
+            "diagonal without dim1 and dim2 goes along the first two axes, heads and queries. You want queries and "
+            "keys: dim1=-2, dim2=-1.",
+        ),
+        Mistake(
+            lambda w: (w[:, 1:].argmax(dim=-1) == torch.arange(w.size(-1) - 1)).float().mean(dim=-1),
+            "You counted how often the previous token gets the greatest weight. Asked for is the mean of the weight.",
+        ),
+        Mistake(
+            lambda w: _diagonal(w, -1).amax(dim=-1),
+            "That is the greatest of these weights: a head that does it once would seem to do it always. Take the "
+            "mean.",
+        ),
+        Mistake(
+            lambda w: w[:, :, 0].mean(dim=-1),
+            "That is the first column: how much all tokens look at the first one, [CLS].",
+        ),
+        Mistake(
+            lambda w: w[:, 1:, :-1].mean(dim=(-2, -1)),
+            "You took the mean over all pairs. Only those count whose key stands just before the query: a diagonal.",
+        ),
+    ],
+    hints=[
+        "The weight that query i gives to the token before it is weights[:, i, i - 1], for i = 1 to T − 1.",
+        "These stand just below the diagonal: weights.diagonal(offset=-1, dim1=-2, dim2=-1) is (H, T − 1).",
+    ],
+)

@@ -1,0 +1,13 @@
+"""The exercises of lesson 08: cross-attention to the memory, three sublayers, and a whole decoder layer."""
+
+from lessons.exercises.decoder.ask_memory import asking
+from lessons.exercises.decoder.decoder_layer import whole
+from lessons.exercises.decoder.mended_middle import bug_hunt
+from lessons.exercises.decoder.three_parts import three
+
+__all__ = [
+    "asking",
+    "bug_hunt",
+    "three",
+    "whole",
+]

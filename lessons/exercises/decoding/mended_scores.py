@@ -1,0 +1,82 @@
+"""Lesson 12: mended_scores."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake
+
+
+def scores_of(log_probs: Tensor, ids: Tensor, pad_id: int, alpha: float) -> Tensor:
+    """What hypotheses are compared by: log_probs (W,), ids (W, T) from the begin mark on, padded -> (W,).
+
+    The length of a hypothesis is how many words were written, the end mark among them.
+    """
+    lengths = (ids != pad_id).sum(dim=1) - 1  # the begin mark was not written
+    return log_probs / ((5 + lengths) / 6) ** alpha
+
+
+def _scored(log_probs, ids, pad_id, alpha, *, extra=0, own=True, plus=5, power=True):
+    lengths = (ids != pad_id).sum(dim=1) if own else torch.tensor(ids.size(1))
+    return log_probs / ((plus + lengths - 1 + extra) / (1 + plus)) ** (alpha if power else 1.0)
+
+
+def _score_cases(generator) -> list[Case]:
+    def case(log_probs, lengths, alpha, pad_id=0):
+        longest = max(lengths) + 1
+        rows = [[1, *range(4, 3 + n), 2, *[pad_id] * (longest - n - 1)] for n in lengths]
+        inputs = {"log_probs": torch.tensor(log_probs), "ids": torch.tensor(rows), "pad_id": pad_id, "alpha": alpha}
+        return Case(inputs)
+
+    return [
+        case([-2.0, -2.4], [1, 4], 1.0),
+        case([-3.0, -3.3, -4.0], [2, 3, 7], 0.6),
+        case([-1.0, -1.5, -2.0, -2.5], [4, 5, 1, 3], 2.0, pad_id=9),
+    ]
+
+
+bug_hunt = Exercise(
+    lesson="12",
+    name="mended_scores",
+    reference=scores_of,
+    cases=_score_cases,
+    outputs=("scores",),
+    mistakes=[
+        Mistake(
+            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, pad, alpha, own=False),
+            "The bug is still there. A symptom: whatever alpha is, the order of the hypotheses stays the same.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, pad, alpha, extra=1),
+            "Each has its own length now, but the begin mark is counted. It was not written.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, pad, alpha, extra=-1),
+            "Each has its own length now, but its end mark is not counted. It was written, and paid for.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: log_probs * ((5 + (ids != pad).sum(dim=1) - 1) / 6) ** alpha,
+            "The lengths are right, but multiplied: long sentences pay twice now. Divide.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: log_probs / ((ids != pad).sum(dim=1) - 1) ** alpha,
+            "The lengths are right; leave the formula as it is: (5 + length) / 6, to the power of alpha.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids == pad).sum(dim=1)) / 6) ** alpha,
+            "You count the padding. Count what is no padding.",
+            also=[lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids == pad).sum(dim=1) - 1) / 6) ** alpha],
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, 0, alpha),
+            "Padding was taken to be 0. Compare with pad_id.",
+        ),
+        Mistake(
+            lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids != pad).sum() - 1) / 6) ** alpha,
+            "One length for all: the words of all hypotheses together. sum(dim=1) counts each row's own.",
+        ),
+    ],
+    hints=[
+        "Which number in the formula should differ from one hypothesis to the next, and does not?",
+        "(ids != pad_id).sum(dim=1) counts a row's words, the begin mark among them.",
+    ],
+)

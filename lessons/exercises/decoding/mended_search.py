@@ -1,0 +1,194 @@
+"""Lesson 12: mended_search."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.exercises.decoding.shared import INF, _best
+
+
+def search(next_log_probs, width: int, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> tuple[Tensor, Tensor]:
+    """next_log_probs: ids (W, t) -> (W, V). The W best sentences, ids (W, T), padded, and their log_probs (W,)."""
+    ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+    for _ in range(max_len):
+        rows = next_log_probs(ids)  # (W, V)
+        stays = torch.full_like(rows, -torch.inf).index_fill(1, torch.tensor([pad_id]), 0.0)
+        finished = (ids == eos_id).any(dim=1)  # (W,)
+        totals = log_probs[:, None] + torch.where(finished[:, None], stays, rows)
+        log_probs, places = totals.flatten().topk(width)
+        parents, words = places // totals.size(1), places % totals.size(1)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        if (ids == eos_id).any(dim=1).all():
+            break
+    return ids, log_probs
+
+
+def _padded(ids, eos_id, pad_id):
+    """Padding in the place of all that stands behind the first end mark."""
+    behind = ((ids == eos_id).cumsum(dim=1) > 0)[:, :-1]
+    return torch.cat([ids[:, :1], ids[:, 1:].masked_fill(behind, pad_id)], dim=1)
+
+
+def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest=-INF, cost=0.0, pays=False):
+    """search with something changed: how one that is finished is known, what it pays, and when all is over."""
+    ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
+    for _ in range(n):
+        rows = step(ids)
+        stays = torch.full_like(rows, rest)
+        stays[:, pad] = rows[:, pad] if pays else cost
+        finished = {
+            "never": torch.zeros(len(ids), dtype=torch.bool),
+            "last": ids[:, -1] == eos,
+            "any": (ids == eos).any(dim=1),
+            "place": finished,
+            "place, and at the end": finished,
+        }[known]
+        parents, words, log_probs = _best(log_probs[:, None] + torch.where(finished[:, None], stays, rows), width)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        finished = finished | (words == eos)
+        if stop(finished if known == "place, and at the end" else (ids == eos).any(dim=1)):
+            break
+    return _padded(ids, eos, pad), log_probs
+
+
+def _padded_but_paid_for(step, width, bos, eos, pad, n):
+    """A finished one goes on with padding, but still pays for the word that the model would have written."""
+    ids, log_probs = torch.tensor([[bos]]), torch.zeros(1)
+    for _ in range(n):
+        parents, words, log_probs = _best(log_probs[:, None] + step(ids), width)
+        words = words.masked_fill((ids[parents] == eos).any(dim=1), pad)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        if (ids == eos).any(dim=1).all():
+            break
+    return ids, log_probs
+
+
+def _summed_afterwards(step, width, bos, eos, pad, n, *, sort=True):
+    ids, _ = _searched(step, width, bos, eos, pad, n, known="never")
+    words = [step(ids[:, :t]).gather(1, ids[:, t : t + 1]) for t in range(1, ids.size(1))]
+    sums = torch.cat(words, dim=1).masked_fill(ids[:, 1:] == pad, 0.0).sum(dim=1)
+    order = sums.argsort(descending=True, stable=True) if sort else torch.arange(len(sums))
+    return ids[order], sums[order]
+
+
+def _set_aside(step, width, bos, eos, pad, n):
+    """Those that have ended leave the beam, and make room for others."""
+    ids, log_probs, ended = torch.tensor([[bos]]), torch.zeros(1), []
+    for _ in range(n):
+        parents, words, log_probs = _best(log_probs[:, None] + step(ids), width)
+        ids = torch.cat([ids[parents], words[:, None]], dim=1)
+        done = words == eos
+        ended += zip(log_probs[done].tolist(), ids[done].tolist())
+        ids, log_probs = ids[~done], log_probs[~done]
+        if len(ended) >= width or not len(ids):
+            break
+    found = sorted([*ended, *zip(log_probs.tolist(), ids.tolist())], reverse=True)[:width]
+    longest = max(len(words) for _, words in found)
+    rows = [words + [pad] * (longest - len(words)) for _, words in found]
+    return torch.tensor(rows), torch.tensor([total for total, _ in found])
+
+
+def _search_called(candidate, rows, width, bos_id, eos_id, pad_id, max_len):
+    """The model looks at the last word alone. Columns of nothing but padding are as good as none."""
+    result = candidate(lambda ids: rows[ids[:, -1]], width, bos_id, eos_id, pad_id, max_len)
+    if isinstance(result, tuple | list) and len(result) == 2 and getattr(result[0], "ndim", 0) == 2:
+        ids, log_probs = result
+        while ids.size(1) > 1 and (ids[:, -1] == pad_id).all():
+            ids = ids[:, :-1]
+        return ids, log_probs
+    return result
+
+
+def _search_cases(generator) -> list[Case]:
+    def case(rows, width, marks, max_len, about=""):
+        return Case({"rows": rows, "width": width, **marks, "max_len": max_len}, about=about)
+
+    def drawn(vocab_size, width, pad_id, bos_id, eos_id, max_len, about=""):
+        rows = 1.5 * numbers(generator, vocab_size, vocab_size)
+        rows[:, [pad_id, bos_id]] -= 9  # never written,
+        rows[[eos_id, pad_id], pad_id] += 9  # but for padding, which a model expects after the end, among others
+        rows[:, eos_id] += 1
+        marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        return case(rows.log_softmax(dim=-1), width, marks, max_len, about)
+
+    small = [
+        [0, 0, 0, 0.5, 0.5],
+        [0, 0, 0, 0.6, 0.4],
+        [0, 0, 0, 0.8, 0.2],
+        [0, 0, 0.5, 0.2, 0.3],
+        [0, 0, 0.1, 0.8, 0.1],
+    ]
+    return [
+        case(torch.tensor(small).log(), 2, {"bos_id": 1, "eos_id": 2, "pad_id": 0}, 5),
+        drawn(7, 3, 0, 1, 2, 8),
+        drawn(8, 4, 5, 3, 1, 9),
+        drawn(6, 3, 0, 1, 2, 2, "it is cut off at max_len"),
+    ]
+
+
+search_hunt = Exercise(
+    lesson="12",
+    name="mended_search",
+    reference=search,
+    cases=_search_cases,
+    call=_search_called,
+    outputs=("ids", "log_probs"),
+    mistakes=[
+        Mistake(
+            lambda *inputs: _searched(*inputs, known="never"),
+            "The bug is still there. A symptom: add up the logarithms of a sentence's own words, its end mark among "
+            "them, and the sum is not what log_probs says.",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, known="last"),
+            "For one step a finished hypothesis stays as it is. Then its last word is padding, no longer the end mark, "
+            "and it grows again. It is finished for good: is there an end mark anywhere in it?",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, known="place"),
+            "You remember which places of the beam are finished, but the hypotheses change their places at each step. "
+            "Take finished[parents] along, as you take ids[parents].",
+            also=[lambda *inputs: _searched(*inputs, known="place, and at the end")],
+        ),
+        Mistake(
+            _padded_but_paid_for,
+            "Padding is written now, but other words are still compared and paid for: what is added to log_probs is "
+            "the model's. The row of a finished hypothesis must change before topk.",
+        ),
+        Mistake(
+            _summed_afterwards,
+            "The numbers are those of the sentences now, but the search has gone wrong before: the beam was chosen by "
+            "the wrong ones. Mend what happens within the loop.",
+            also=[lambda *inputs: _summed_afterwards(*inputs, sort=False)],
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, cost=-INF),
+            "A finished hypothesis is lost at the next step: all its continuations are −∞. Which one must stay, and at "
+            "what cost?",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, pays=True),
+            "A finished hypothesis pays for its padding what the model says. After the end all is certain: log 1 = 0.",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, rest=0.0),
+            "A finished hypothesis is in the beam several times: each word after its end costs nothing. Padding alone "
+            "may follow, all else is −∞.",
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, stop=torch.any),
+            "The search is over as soon as one hypothesis has ended; the others might have become likelier.",
+        ),
+        Mistake(
+            _set_aside,
+            "Those that have ended leave the beam, and others come in for them. Some libraries do that, but it is "
+            "another search: here a finished hypothesis keeps its place, for as long as no better ones come.",
+        ),
+    ],
+    hints=[
+        "Follow one hypothesis by hand from the step in which it gets its end mark. What becomes of it in the next?",
+        "The padding is put in when all is over. What was added to log_probs before that, for the words it covers?",
+        "Within the loop: which hypotheses have an end mark? In their rows pad_id is 0 and all else −∞, as in "
+        "my_beam_step.",
+    ],
+)

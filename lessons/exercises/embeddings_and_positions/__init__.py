@@ -1,0 +1,15 @@
+"""The exercises of lesson 06: embeddings, sinusoids, and rotary positions."""
+
+from lessons.exercises.embeddings_and_positions.embed import embedding
+from lessons.exercises.embeddings_and_positions.mended_positions import bug_hunt
+from lessons.exercises.embeddings_and_positions.rotary_scores import scores
+from lessons.exercises.embeddings_and_positions.rotate import turning
+from lessons.exercises.embeddings_and_positions.sinusoids import waves
+
+__all__ = [
+    "bug_hunt",
+    "embedding",
+    "scores",
+    "turning",
+    "waves",
+]

@@ -1,0 +1,50 @@
+"""Lesson 06: mended_positions."""
+
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def add_positions(x: Tensor, table: Tensor) -> Tensor:
+    """x (B, T, D), table (max_len, D) -> (B, T, D): to each token the row of its position."""
+    return x + table[: x.size(1)]
+
+
+bug_hunt = Exercise(
+    lesson="06",
+    name="mended_positions",
+    reference=add_positions,
+    cases=lambda generator: [
+        Case({"x": numbers(generator, b, t, d), "table": numbers(generator, m, d)})
+        for b, t, d, m in [(1, 3, 2, 4), (2, 3, 4, 5), (4, 4, 4, 6)]
+    ],
+    mistakes=[
+        Mistake(
+            lambda x, table: x + table[: x.size(0)].unsqueeze(1),
+            "The bug is still there. A symptom: give it a sentence of one word said three times, and the three are "
+            "still alike when they come out.",
+        ),
+        Mistake(
+            lambda x, table: x + table[: x.size(1)].unsqueeze(1),
+            "There are as many rows as tokens now, but they lie on the axis of the batch: unsqueeze(1) makes (T, 1, D) "
+            "of them. On which axis of x, of shape (B, T, D), are the tokens?",
+        ),
+        Mistake(
+            lambda x, table: x + table[1 : x.size(1) + 1],
+            "The first token got row 1. The first position is 0.",
+        ),
+        Mistake(
+            lambda x, table: x + table[0],
+            "Every token gets row 0 now.",
+        ),
+        Mistake(
+            lambda x, table: x * table[: x.size(1)],
+            "The table is added, not multiplied in.",
+        ),
+    ],
+    hints=[
+        "Which axis of x, of shape (B, T, D), counts the positions?",
+        "The code comes from a time when x was (T, B, D).",
+        "table[: x.size(1)] is (T, D); it broadcasts over the batch by itself.",
+    ],
+)

@@ -1,0 +1,89 @@
+"""Lesson 07: my_feed_forward."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+
+
+def feed_forward(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+    """x (T, D), w1 (D, F), b1 (F,), w2 (F, D), b2 (D,) -> (T, D): max(0, x w1 + b1) w2 + b2."""
+    hidden = (x @ w1 + b1).clamp(min=0)  # (T, F)
+    return hidden @ w2 + b2
+
+
+def _feed_forward_cases(generator) -> list[Case]:
+    def case(t, d, f, draw=numbers, about="", gradients=False):
+        shapes = {"x": (t, d), "w1": (d, f), "b1": (f,), "w2": (f, d), "b2": (d,)}
+        inputs = {name: draw(generator, *shape) for name, shape in shapes.items()}
+        return Case(inputs, about=about, gradients=gradients)
+
+    return [
+        case(2, 3, 4, small_numbers),
+        case(3, 5, 7),
+        case(4, 4, 4),
+        case(3, 4, 6, about="gradients", gradients=True),
+    ]
+
+
+feeding = Exercise(
+    lesson="07",
+    name="my_feed_forward",
+    reference=feed_forward,
+    cases=_feed_forward_cases,
+    mistakes=[
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
+            "Nothing is cut off at 0. Without max(0, …) between them two linear layers are one linear layer.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1 + b1).clamp(min=0) @ w2,
+            "The second bias is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0) @ w2 + b2,
+            "The first bias is missing: max(0, x w1 + b1).",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0).add(b1) @ w2 + b2,
+            "The first bias came after max(0, …). It belongs inside: max(0, x w1 + b1).",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: ((x @ w1 + b1) @ w2 + b2).clamp(min=0),
+            "max(0, …) came at the end, so that no feature of the result is below 0. It stands between the layers.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: ((x @ w1 + b1).clamp(min=0) @ w2 + b2).clamp(min=0),
+            "max(0, …) came twice. The second layer's output stays as it is: it may be below 0.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: x + feed_forward(x, w1, b1, w2, b2),
+            "The input was added. The residual surrounds this network; it is no part of it.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1) @ w2 + b2,
+            "That is GELU, which many of today's models take. The paper's is max(0, …).",
+            also=(lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2,),
+        ),
+        Mistake(lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0) @ w2, "Both biases are missing: x w1 + b1, … w2 + b2."),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x.clamp(min=0) @ w1 + b1) @ w2 + b2,
+            "max(0, …) came first, on x. It stands between the two layers.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: max(0, x @ w1 + b1) @ w2 + b2,
+            "max cannot compare 0 with a whole tensor. For each number by itself: torch.relu(…), or ….clamp(min=0).",
+            also=(
+                lambda x, w1, b1, w2, b2: max(x @ w1 + b1, 0) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.max(x @ w1 + b1, 0) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.max(0, x @ w1 + b1) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.maximum(x @ w1 + b1, 0) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.maximum(0, x @ w1 + b1) @ w2 + b2,
+            ),
+        ),
+    ],
+    hints=[
+        "Three steps: a linear layer up to F features, max(0, …), a linear layer back to D.",
+        "max(0, x) is x.clamp(min=0), or torch.relu(x).",
+    ],
+)

@@ -1,0 +1,147 @@
+"""Lesson 07: my_layer_norm."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+
+
+def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    """x (B, T, D), weight and bias (D,) -> (B, T, D): each token's features get mean 0 and variance 1."""
+    mean = x.mean(dim=-1, keepdim=True)  # (B, T, 1)
+    variance = x.var(dim=-1, correction=0, keepdim=True)  # (B, T, 1)
+    return (x - mean) / (variance + eps).sqrt() * weight + bias
+
+
+def _normalised(x, weight, bias, eps, dim=-1, correction=0):
+    mean, variance = x.mean(dim=dim, keepdim=True), x.var(dim=dim, correction=correction, keepdim=True)
+    return (x - mean) / (variance + eps).sqrt() * weight + bias
+
+
+def _norm_cases(generator) -> list[Case]:
+    def case(b, t, d, eps, about="", gradients=False, shift=0.0):
+        x = numbers(generator, b, t, d) * 2 + shift
+        inputs = {"x": x, "weight": numbers(generator, d), "bias": numbers(generator, d), "eps": eps}
+        return Case(inputs, about=about, gradients=gradients)
+
+    level = torch.full((1, 2, 4), 3.0)
+    level[0, 1] = torch.tensor([0.0, 1.0, 2.0, 5.0])
+    plain = {"weight": torch.ones(4), "bias": torch.zeros(4), "eps": 0.5}
+    return [
+        Case({"x": small_numbers(generator, 1, 2, 4), **plain}),
+        case(2, 3, 5, 0.3),
+        case(4, 4, 4, 1e-2),
+        Case({"x": level, **plain}, about="a token whose features are all equal"),
+        case(3, 2, 6, 1e-5, "features far from 0", shift=50.0),
+        case(2, 3, 5, 0.1, "gradients", gradients=True),
+    ]
+
+
+norm = Exercise(
+    lesson="07",
+    name="my_layer_norm",
+    reference=layer_norm,
+    cases=_norm_cases,
+    mistakes=[
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, eps, correction=1),
+            "Your variance divides by D − 1. Layer normalisation divides by D: x.var(…, correction=0). (std and var "
+            "divide by D − 1 unless told otherwise.)",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + eps) * w + b,
+            "eps was added outside the root: it belongs to the variance, √(variance + eps).",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * w + b,
+            "Two things at once: std divides by D − 1, not D, and eps was added outside the root. Take "
+            "√(variance + eps), with x.var(…, correction=0). This version is in a famous tutorial.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=-2),
+            "You normalised over the tokens, axis -2: mean and variance of each *feature*. Here each token stands for "
+            "itself: over its features, the last axis.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=0),
+            "You normalised over the batch, as batch normalisation does: a sentence would change with its neighbours. "
+            "Take the last axis, the features.",
+            also=(lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(0, 1)),),
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(0, 1, 2)),
+            "You took one mean and one variance for all numbers at once. Each token has its own: the last axis alone.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() * w + b,
+            "An axis is missing: the means are (B, T), and beside x, (B, T, D), they are lined up with its last axis. "
+            "keepdim=True keeps the place of the features: (B, T, 1).",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(-2, -1)),
+            "You took one mean and one variance for the whole sentence. Each token has its own: the last axis alone.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) * w + b,
+            "You divided by the variance. Divide by its root, the standard deviation, so that the spread becomes 1.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * w + b,
+            "The mean was not taken away: that is RMSNorm, which many of today's models use. Here the mean goes first.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / x.var(-1, correction=0, keepdim=True).sqrt() * w + b,
+            "eps is missing: where all features are equal, the variance is 0, and 0 / 0 is NaN.",
+            seen_in="a token whose features are all equal",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * w + b,
+            "Two things at once: std divides by D − 1, not D, and eps is missing. Take √(variance + eps), with "
+            "x.var(…, correction=0).",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, w, b, 1e-5),
+            "You did not use the eps that you were given. (torch's own, if it is told nothing, takes 1e-5.)",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (
+                x - x.mean(-1, keepdim=True) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() * w + b
+            ),
+            "Brackets are missing: x − mean / … divides the mean alone. The whole difference is divided: "
+            "(x − mean) / ….",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (
+                (x - x.mean(-1, keepdim=True)) / (len(w) * x.var(-1, correction=0, keepdim=True) + eps).sqrt() * w + b
+            ),
+            "You added the squares up. The variance is their mean: their sum, divided by D.",
+        ),
+        Mistake(lambda x, w, b, eps: _normalised(x, w, torch.zeros_like(b), eps), "The bias is not added."),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, torch.ones_like(w), b, eps),
+            "The weight is not used: each normalised feature is multiplied by its weight, before the bias is added.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, b, w, eps),
+            "weight and bias are exchanged: weight is multiplied in, bias is added.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: _normalised(x, torch.ones_like(w), torch.zeros_like(b), eps),
+            "weight and bias are not used: after normalising, each feature is multiplied by its weight, and its bias "
+            "is added.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (_normalised(x, torch.ones_like(w), torch.zeros_like(b), eps) + b) * w,
+            "The bias was added before the weight was multiplied in. First weight, then bias.",
+        ),
+        Mistake(
+            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) * w + b,
+            "The mean is 0 now, but nothing is divided: the spread is still that of x.",
+        ),
+    ],
+    hints=[
+        "Mean and variance of each token: along the last axis, with keepdim=True, so that they broadcast.",
+        "x.var(dim=-1, correction=0, keepdim=True) divides by D.",
+        "Divide by the root of (variance + eps); then times weight, plus bias.",
+    ],
+)

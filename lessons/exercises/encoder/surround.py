@@ -1,0 +1,107 @@
+"""Lesson 07: my_surround."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.exercises.encoder.layer_norm import layer_norm
+
+
+def surround(x: Tensor, sublayer, norm, norm_first: bool) -> Tensor:
+    """x (T, D) -> (T, D): a residual and a norm around a sublayer; norm_first says in which order."""
+    if norm_first:
+        return x + sublayer(norm(x))
+    return norm(x + sublayer(x))
+
+
+def _surrounded(candidate, x, w, norm_first):
+    """The sublayer is tanh(x w), the norm layer normalisation with eps 0.1."""
+    size = x.size(-1)
+    ones, zeros = torch.ones(size), torch.zeros(size)
+    return candidate(x, lambda y: torch.tanh(y @ w), lambda y: layer_norm(y, ones, zeros, 0.1), norm_first)
+
+
+def _surround_cases(generator) -> list[Case]:
+    return [
+        Case({"x": 2 * numbers(generator, t, d), "w": numbers(generator, d, d), "norm_first": first}, about=about)
+        for t, d, first, about in [
+            (2, 3, True, ""),
+            (3, 5, False, ""),
+            (4, 4, True, ""),
+            (4, 4, False, ""),
+        ]
+    ]
+
+
+residual = Exercise(
+    lesson="07",
+    name="my_surround",
+    reference=surround,
+    cases=_surround_cases,
+    call=_surrounded,
+    mistakes=[
+        Mistake(
+            lambda x, f, norm, first: norm(x) + f(norm(x)) if first else norm(x + f(x)),
+            "With norm_first you added the *normalised* x. The residual carries x itself: x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)),
+            "You always put the norm first. With norm_first=False it comes last: norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            lambda x, f, norm, first: norm(x + f(x)),
+            "You always put the norm last. With norm_first=True the sublayer gets norm(x), and x is added untouched.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: norm(x + f(x)) if first else x + f(norm(x)),
+            "The two orders are exchanged: norm_first=True is x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            lambda x, f, norm, first: f(norm(x)) if first else norm(f(x)),
+            "The residual is missing: x is added to what the sublayer gives.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else x + norm(f(x)),
+            "With norm_first=False you normalised only the sublayer's output. The sum is normalised: "
+            "norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(x),
+            "There is no norm.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + norm(f(x)) if first else norm(x + f(x)),
+            "With norm_first=True the norm belongs in front of the sublayer, not behind it.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: norm(x + f(norm(x))) if first else norm(x + f(x)),
+            "With norm_first=True you normalised once more at the end. Then nothing passes through untouched.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else norm(x) + f(x),
+            "With norm_first=False you normalised x and then added. First the sum, then its norm: "
+            "norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else norm(x + f(norm(x))),
+            "With norm_first=False the norm came twice. The sublayer gets x as it is; only the sum is normalised.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: f(norm(x)) if first else norm(x + f(x)),
+            "With norm_first=True the residual is missing: x is added to what the sublayer gives.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: x + f(norm(x)) if first else norm(f(x)),
+            "With norm_first=False the residual is missing: x is added to what the sublayer gives, before the norm.",
+        ),
+        Mistake(
+            lambda x, f, norm, first: norm(x) + f(x) if first else norm(x + f(x)),
+            "With norm_first=True it is the sublayer that gets norm(x); what is added to it is x itself.",
+        ),
+    ],
+    hints=[
+        "Two cases, one line each.",
+        "norm_first=False, the paper's order: add, then normalise the sum.",
+        "norm_first=True: the sublayer gets norm(x); x itself is added to what comes out.",
+    ],
+)

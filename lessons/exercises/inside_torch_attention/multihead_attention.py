@@ -1,0 +1,397 @@
+"""Lesson 13: MyMultiheadAttention."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons.checking.engine import Case, Mistake
+from lessons.exercises.inside_torch_attention.beside_torch import (
+    PLAIN,
+    Choice,
+    DropIn,
+    call_beside,
+)
+from lessons.exercises.inside_torch_attention.shared import _merged, inverted
+from lessons.torch_attention import (
+    MultiheadAttentionByHand,
+    attention_weights,
+    in_projection,
+    merge_masks,
+    to_additive,
+)
+
+HALVES = ("float64", "bfloat16", "float16")
+
+
+def _drop_in_cases(generator: torch.Generator) -> list[Case]:
+    def case(about="", **chosen):
+        return Choice(PLAIN | chosen, about=about)
+
+    both = {"attn_mask": "bool (L, S)", "key_padding_mask": "bool"}
+    return [
+        case(),
+        case(inputs="cross-attention"),
+        case(inputs="kdim and vdim"),
+        case("batch_first", axes="batch_first", inputs="cross-attention"),
+        case("no batch", axes="no batch", inputs="cross-attention", key_padding_mask="bool"),
+        case("key_padding_mask", key_padding_mask="bool"),
+        case("attn_mask", attn_mask="bool (L, S)"),
+        case("attn_mask (B·H, L, S) and key_padding_mask", attn_mask="bool (B·H, L, S)", key_padding_mask="bool"),
+        case("float masks", inputs="cross-attention", attn_mask="float (L, S)", key_padding_mask="float"),
+        case("average_attn_weights=False", average_attn_weights=False),
+        case("need_weights=False", need_weights=False, inputs="cross-attention"),
+        case("bias=False", bias=False),
+        case("add_bias_kv", add_bias_kv=True, **both),
+        case("add_zero_attn", add_zero_attn=True, **both),
+        case("add_bias_kv and add_zero_attn", add_bias_kv=True, add_zero_attn=True, average_attn_weights=False),
+        case("is_causal=True beside a causal attn_mask", mode="evaluation, is_causal", need_weights=False),
+        case("is_causal=True, and padding", mode="evaluation, is_causal", key_padding_mask="bool"),
+        case("dropout=1.0 in training", mode="training, dropout"),
+        case("dropout=1.0 in training, and need_weights=False", mode="training, dropout", need_weights=False),
+        case("dropout=1.0 in evaluation", mode="evaluation, dropout"),
+        case("dropout=1.0 in evaluation, and need_weights=False", mode="evaluation, dropout", need_weights=False),
+        case(
+            "inputs without a batch, in a module with batch_first=True", mode="evaluation, batch_first", axes="no batch"
+        ),
+        case("other sizes: embed_dim 20, num_heads 5", mode="evaluation, other sizes", **both),
+        case("one sentence, one query", mode="evaluation, one query", inputs="cross-attention", **both),
+        case("all arguments by position, in torch's order", mode="evaluation, by position", bias=False, **both),
+        case("a second call of the same module", mode="evaluation, second call", add_bias_kv=True, **both),
+        case("gradients", mode="evaluation, gradients", inputs="cross-attention", attn_mask="float (L, S)"),
+        *(case(f"module and inputs in {dtype}", mode=f"evaluation, {dtype}", **both) for dtype in HALVES),
+    ]
+
+
+class _Forwarded(MultiheadAttentionByHand):
+    """Calls the right forward, with some arguments changed."""
+
+    def change(self, arguments: dict) -> None:
+        pass
+
+    def forward(self, *inputs, **arguments):
+        order = ("query", "key", "value", "key_padding_mask", "need_weights", "attn_mask", "average_attn_weights")
+        arguments = {"attn_mask": None, "key_padding_mask": None} | dict(zip(order, inputs)) | arguments
+        self.change(arguments)
+        return super().forward(**arguments)
+
+
+class _PerHead(_Forwarded):
+    def change(self, arguments):
+        arguments["average_attn_weights"] = False
+
+
+class _AlwaysAveraged(_Forwarded):
+    def change(self, arguments):
+        arguments["average_attn_weights"] = True
+
+
+class _AlwaysWeights(_Forwarded):
+    def change(self, arguments):
+        arguments["need_weights"] = True
+
+
+class _PaddingTurned(_Forwarded):
+    def change(self, arguments):
+        if (mask := arguments["key_padding_mask"]) is not None:
+            arguments["key_padding_mask"] = inverted(mask)
+
+
+class _AttnTurned(_Forwarded):
+    def change(self, arguments):
+        if (mask := arguments["attn_mask"]) is not None:
+            arguments["attn_mask"] = inverted(mask)
+
+
+class _PaddingIgnored(_Forwarded):
+    def change(self, arguments):
+        arguments["key_padding_mask"] = None
+
+
+class _AttnIgnored(_Forwarded):
+    def change(self, arguments):
+        arguments["attn_mask"] = None
+
+
+class _AttnReplaced(_Forwarded):
+    def change(self, arguments):
+        if arguments["key_padding_mask"] is not None:
+            arguments["attn_mask"] = None
+
+
+class _FloatAsBool(_Forwarded):
+    def change(self, arguments):
+        for name in ("attn_mask", "key_padding_mask"):
+            if (mask := arguments[name]) is not None:
+                arguments[name] = mask != 0
+
+
+class _CausalAlone(_Forwarded):
+    def change(self, arguments):
+        if arguments.get("is_causal"):
+            arguments["key_padding_mask"] = None
+
+
+class _HeadsTimesBatch(_Forwarded):
+    def change(self, arguments):
+        padding = arguments["key_padding_mask"]
+        if padding is not None and padding.dim() == 2:
+            merge = _merged(heads=lambda rows, num_heads: rows.repeat(num_heads, 1, 1))
+            query = arguments["query"]
+            mask = merge(arguments["attn_mask"], padding, self.num_heads).to(query.dtype)
+            arguments["attn_mask"] = mask.expand(-1, query.size(1 if self.batch_first else 0), -1)
+            arguments["key_padding_mask"] = None
+
+
+class _ValueFromKey(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        return super().project(query, key, key)
+
+
+class _BatchFirstIgnored(_Forwarded):
+    def change(self, arguments):
+        self.batch_first = False
+
+
+class _NoZero(_Forwarded):
+    def change(self, arguments):
+        self.add_zero_attn = False
+
+
+class _NoBiasKv(_Forwarded):
+    def change(self, arguments):
+        self.bias_k = None
+
+
+class _NoOutProjection(_Forwarded):
+    def change(self, arguments):
+        self.out_proj = nn.Identity()
+
+
+class _NoDropout(_Forwarded):
+    def change(self, arguments):
+        self.dropout = 0.0
+
+
+class _DropoutAlways(_Forwarded):
+    def change(self, arguments):
+        self.training = True
+
+
+class _DropoutOnlyInside(MultiheadAttentionByHand):
+    def forward(self, *inputs, **arguments):
+        output, _ = super().forward(*inputs, **arguments)
+        self.dropout = 0.0
+        return output, super().forward(*inputs, **arguments)[1]
+
+
+class _DropoutOnOutput(MultiheadAttentionByHand):
+    def forward(self, *inputs, **arguments):
+        share, self.dropout = self.dropout, 0.0
+        output, weights = super().forward(*inputs, **arguments)
+        return F.dropout(output, share, self.training), weights
+
+
+class _AppendedHidden(MultiheadAttentionByHand):
+    def append(self, k, v, mask):
+        keys = len(k)
+        k, v, mask = super().append(k, v, mask)
+        if mask is not None:
+            mask[..., keys:] = -torch.inf
+        return k, v, mask
+
+
+class _ZeroFirst(MultiheadAttentionByHand):
+    def append(self, k, v, mask):
+        more = int(self.bias_k is not None) + int(self.add_zero_attn)
+        k, v, mask = super().append(k, v, mask)
+        if more == 2:
+            k, v = (torch.cat([x[:-2], x[-1:], x[-2:-1]]) for x in (k, v))
+        return k, v, mask
+
+
+class _Scrambled(MultiheadAttentionByHand):
+    def heads_first(self, x):
+        return x.reshape(x.size(1) * self.num_heads, len(x), -1)
+
+
+class _ScrambledBatchFirst(MultiheadAttentionByHand):
+    def heads_first(self, x):
+        return x.transpose(0, 1).reshape(x.size(1) * self.num_heads, len(x), -1)
+
+
+class _JoinedAtOnce(MultiheadAttentionByHand):
+    def join(self, heads):
+        return heads.reshape(heads.size(1), -1, self.sizes[0])
+
+
+class _JoinedAtOnceBatchFirst(MultiheadAttentionByHand):
+    def join(self, heads):
+        return heads.reshape(-1, heads.size(1), self.sizes[0]).transpose(0, 1)
+
+
+class _WrongRoot(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        q, k, v = super().project(query, key, value)
+        return q / math.sqrt(self.num_heads), k, v
+
+
+class _NotScaled(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        q, k, v = super().project(query, key, value)
+        return q * math.sqrt(q.size(-1) / self.num_heads), k, v
+
+
+class _BiasUnused(MultiheadAttentionByHand):
+    def project(self, query, key, value):
+        self.in_proj_bias = None
+        return super().project(query, key, value)
+
+
+drop_in = DropIn(
+    lesson="13",
+    name="MyMultiheadAttention",
+    reference=MultiheadAttentionByHand,
+    cases=_drop_in_cases,
+    call=call_beside,
+    outputs=("output", "weights"),
+    solution=(to_additive, merge_masks, in_projection, attention_weights, MultiheadAttentionByHand),
+    mistakes=[
+        Mistake(
+            _PerHead,
+            "The weights come for each head, whatever average_attn_weights says. It is True unless the caller says "
+            "otherwise: the mean over the heads, (B, L, S).",
+        ),
+        Mistake(
+            _AlwaysAveraged,
+            "The weights are always averaged over the heads. With average_attn_weights=False the caller wants all of "
+            "them: (B, H, L, S).",
+            seen_in="average_attn_weights=False",
+        ),
+        Mistake(
+            _AlwaysWeights,
+            "You return weights even where need_weights=False. Then the second result is None.",
+            seen_in="need_weights=False",
+        ),
+        Mistake(
+            _PaddingTurned,
+            "key_padding_mask is turned around: True means blocked, the key is padding.",
+            seen_in="key_padding_mask",
+        ),
+        Mistake(
+            _AttnTurned,
+            "attn_mask is turned around: in nn.MultiheadAttention True means blocked, the opposite of "
+            "F.scaled_dot_product_attention.",
+            seen_in="attn_mask",
+        ),
+        Mistake(_PaddingIgnored, "key_padding_mask is not used.", seen_in="key_padding_mask"),
+        Mistake(_AttnIgnored, "attn_mask is not used.", seen_in="attn_mask"),
+        Mistake(
+            _AttnReplaced,
+            "Given both masks, you use key_padding_mask alone. They are merged: what either blocks is blocked.",
+            seen_in="attn_mask (B·H, L, S) and key_padding_mask",
+        ),
+        Mistake(
+            _FloatAsBool,
+            "A float mask was read as if it were bool, so that whatever is not 0 blocks. Float masks are added to the "
+            "scores as they are: they may hold a bias.",
+            seen_in="float masks",
+        ),
+        Mistake(
+            _CausalAlone,
+            "With is_causal=True, key_padding_mask is no longer used. is_causal only says of attn_mask what kind of "
+            "mask it is: both masks are still to be obeyed.",
+            seen_in="is_causal=True, and padding",
+        ),
+        Mistake(
+            _HeadsTimesBatch,
+            "The rows of key_padding_mask are in the order H·B, the heads of q and k in the order B·H: a sentence is "
+            "given its neighbour's padding. repeat lays the whole batch down again and again; expand over an axis "
+            "behind B, or repeat_interleave, keeps the heads of a sentence together.",
+            seen_in="key_padding_mask",
+        ),
+        Mistake(
+            _ValueFromKey,
+            "v is made from key. value is an argument of its own, and may have another size: vdim.",
+        ),
+        Mistake(
+            _BatchFirstIgnored,
+            "batch_first=True is not obeyed: then the inputs are (B, L, E), and so is the output.",
+            seen_in="batch_first",
+        ),
+        Mistake(
+            _NoZero,
+            "add_zero_attn is not obeyed: a key and a value of zeros are appended, and the masks get a column more.",
+            seen_in="add_zero_attn",
+        ),
+        Mistake(
+            _NoBiasKv,
+            "add_bias_kv is not obeyed: bias_k and bias_v are there, but no key and no value is appended.",
+            seen_in="add_bias_kv",
+        ),
+        Mistake(
+            _AppendedHidden,
+            "What was appended is hidden by your mask: its new columns hold -inf. They get 0, or False: all may look.",
+            seen_in="add_bias_kv",
+        ),
+        Mistake(
+            _ZeroFirst,
+            "With both, add_zero_attn came before add_bias_kv. torch appends bias_k first; the last two columns of the "
+            "weights are exchanged.",
+            seen_in="add_bias_kv and add_zero_attn",
+        ),
+        Mistake(_NoOutProjection, "The heads are joined, but the last projection, out_proj, is missing."),
+        Mistake(
+            _Scrambled,
+            "Tokens are scrambled among the heads: (S, B, E) was read as (B·H, S, d) in one step. View as (S, B·H, d), "
+            "then exchange the first two axes.",
+        ),
+        Mistake(
+            _ScrambledBatchFirst,
+            "Tokens are scrambled among the heads: (B, S, E) was read as (B, H, S, d) in one step. Each token's E "
+            "features are cut first, (B, S, H, d); then the axes of tokens and heads are exchanged.",
+        ),
+        Mistake(
+            _JoinedAtOnce,
+            "The heads are joined without exchanging the axes back: in a reshape straight from (B·H, L, d) to "
+            "(L, B, E) a row takes its features from several tokens. Exchange first, (L, B·H, d), then reshape.",
+            also=(_JoinedAtOnceBatchFirst,),
+        ),
+        Mistake(
+            _WrongRoot,
+            "You divided by the square root of embed_dim. It is that of head_dim: q has been cut into heads.",
+        ),
+        Mistake(_NotScaled, "The scores are not divided by the square root of head_dim."),
+        Mistake(_BiasUnused, "in_proj_bias is there, and is not added to q, k and v."),
+        Mistake(
+            _NoDropout,
+            "There is no dropout in training. It falls on the weights, after the softmax.",
+            seen_in="dropout=1.0 in training",
+        ),
+        Mistake(
+            _DropoutOnOutput,
+            "Your dropout falls on the output. torch's falls on the weights, after the softmax and before the values.",
+            seen_in="dropout=1.0 in training",
+        ),
+        Mistake(
+            _DropoutAlways,
+            "Dropout is on in evaluation too: hand self.training to F.dropout.",
+            seen_in="dropout=1.0 in evaluation",
+        ),
+        Mistake(
+            _DropoutOnlyInside,
+            "The output is right, and your weights are those before dropout. torch returns them as they are after it. "
+            "That is no beauty of torch's, but a drop-in does the same.",
+            seen_in="dropout=1.0 in training",
+        ),
+    ],
+    hints=[
+        "Parameters: in_proj_weight (3E, E), or q_proj_weight (E, E), k_proj_weight (E, kdim), v_proj_weight (E, vdim) "
+        "if kdim or vdim differs from E; in_proj_bias (3E); out_proj, an nn.Linear; bias_k and bias_v (1, 1, E).",
+        "Bring the inputs to (L, B, E) first, whatever the caller has, and turn the output back at the end.",
+        "Then the steps of this lesson, in order: project, append, heads first, merge the masks, weights, dropout, "
+        "bmm, join, out_proj. Your functions from above may be called.",
+        "The check says in which combinations of arguments it goes wrong: look at what they have in common.",
+    ],
+)

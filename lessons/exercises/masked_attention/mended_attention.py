@@ -1,0 +1,87 @@
+"""Lesson 03: mended_attention."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lessons import masks
+from lessons.attention import attend
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def causal_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """q (..., T, d), k (..., T, d), v (..., T, d_v) -> output (..., T, d_v); no position sees a later one."""
+    return attend(q, k, v, masks.causal(q.size(-2)))[0]
+
+
+def _with_mask(mask):
+    return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask(q.size(-2)))
+
+
+def _shipped(q, k, v):
+    hidden = torch.triu(torch.ones(q.size(-2), q.size(-2), dtype=torch.bool), diagonal=1)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=hidden)
+
+
+bug_hunt = Exercise(
+    lesson="03",
+    name="mended_attention",
+    reference=causal_attention,
+    cases=lambda generator: [
+        Case({name: numbers(generator, *shape) for name, shape in zip("qkv", shapes)})
+        for shapes in [((3, 2), (3, 2), (3, 4)), ((2, 5, 3), (2, 5, 3), (2, 5, 7)), ((1, 4), (1, 4), (1, 2))]
+    ],
+    outputs=("output",),
+    solution=(causal_attention, attend),
+    mistakes=[
+        Mistake(
+            _shipped,
+            "The bug is still there. A symptom: change the last token, and the output of the first one moves.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
+            "Now each token sees itself and the future. It is the past that it may see.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=1)),
+            "The triangle is the right one now, but one diagonal too many is left in it: each token still sees the "
+            "one after it. (diagonal=1 was right for triu.)",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1)),
+            "A float mask is added to the scores: 1 above the diagonal nudges the future up, and blocks nothing.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1) * -torch.inf),
+            "0 times -inf is NaN. Fill a table of zeros with -inf instead, or use a bool mask.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=-1)),
+            "The triangle is the right one now, but the diagonal is missing: a token may look at itself.",
+        ),
+        Mistake(
+            _with_mask(lambda n: torch.tril(torch.ones(n, n))),
+            "A float mask is added to the scores: ones and zeros nudge them, and block nothing. Make it bool.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1).tril() @ v,
+            "You masked after the softmax: the future took part in the sum of each row, so the rows sum to less than "
+            "1, and it still leaks. Mask the scores.",
+        ),
+        Mistake(
+            lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+            "Without any mask, every token sees every other, the future as well.",
+        ),
+        Mistake(
+            lambda q, k, v: torch.tril(q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
+            "tril puts 0 in the place of the blocked scores, and a score of 0 still gets its share.",
+        ),
+    ],
+    hints=[
+        "Print the mask for 3 tokens. Which tokens are True in the first row?",
+        "What does True mean in F.scaled_dot_product_attention? Its documentation says: takes part in attention.",
+        "There are three ways out: turn the mask around with ~, build the other triangle, or say is_causal=True.",
+    ],
+)

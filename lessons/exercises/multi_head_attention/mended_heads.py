@@ -1,0 +1,54 @@
+"""Lesson 05: mended_heads."""
+
+from torch import Tensor
+
+from lessons.attention import attend, join_heads, split_heads
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def heads_attend(q: Tensor, k: Tensor, v: Tensor, num_heads: int) -> Tensor:
+    """q (B, Q, D), k (B, K, D), v (B, K, D) -> (B, Q, D): split into heads, attend in each, join."""
+    return join_heads(attend(*(split_heads(x, num_heads) for x in (q, k, v)))[0])
+
+
+def _joined_wrongly(q, k, v, num_heads):
+    heads = attend(*(split_heads(x, num_heads) for x in (q, k, v)))[0]
+    return heads.reshape(q.shape)
+
+
+bug_hunt = Exercise(
+    lesson="05",
+    name="mended_heads",
+    reference=heads_attend,
+    cases=lambda generator: [
+        Case({name: numbers(generator, b, n, d) for name, n in zip("qkv", (q, k, k))} | {"num_heads": h})
+        for b, q, k, d, h in [(1, 2, 3, 4, 2), (2, 5, 7, 12, 3), (3, 4, 4, 8, 4)]
+    ],
+    outputs=("output",),
+    solution=(join_heads, split_heads),
+    mistakes=[
+        Mistake(
+            _joined_wrongly,
+            "The bug is still there. A symptom: change the last query, and the output of an earlier one moves.",
+        ),
+        Mistake(
+            lambda q, k, v, h: attend(*(split_heads(x, h) for x in (q, k, v)))[0].permute(0, 2, 3, 1).reshape(q.shape),
+            "Each token has its own numbers now, but the features of the heads are interleaved. Exchange axes 1 and 2 "
+            "only.",
+        ),
+        Mistake(
+            lambda q, k, v, h: attend(*(x.reshape(x.size(0), h, x.size(1), -1) for x in (q, k, v)))[0].reshape(q.shape),
+            "Now splitting is wrong in the same way as joining. The two cancel in shape, but the heads see pieces of "
+            "different tokens.",
+        ),
+        Mistake(
+            lambda q, k, v, h: attend(*(split_heads(x, h) for x in (q, k, v)))[0].mT.reshape(q.shape),
+            "You exchanged tokens and features. It is the heads that must come behind the tokens: axes 1 and 2.",
+        ),
+    ],
+    hints=[
+        "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",
+        "Feed it numbers that tell which token they come from: v = torch.arange(T) repeated along the features.",
+        "What does the package's join_heads do that this code does not?",
+    ],
+)

@@ -1,0 +1,87 @@
+"""Lesson 05: my_parameters."""
+
+import torch
+
+from lessons.checking.engine import Case, Exercise, Mistake
+
+
+def count_parameters(d_model: int, num_heads: int, head_dim: int) -> int:
+    """The numbers that multi-head attention learns: four matrices, and a bias for each."""
+    attn_dim = num_heads * head_dim
+    return 3 * (d_model * attn_dim + attn_dim) + attn_dim * d_model + d_model
+
+
+def _whole_number(candidate, *sizes):
+    count = candidate(*sizes)
+    if count is None:
+        return None
+    if isinstance(count, bool | str) or count != int(count):
+        raise TypeError(f"expected a whole number, got {count!r}")
+    return torch.tensor(int(count))
+
+
+counting = Exercise(
+    lesson="05",
+    name="my_parameters",
+    reference=count_parameters,
+    call=_whole_number,
+    cases=lambda generator: [
+        Case({"d_model": d_model, "num_heads": h, "head_dim": d})
+        for d_model, h, d in [(6, 2, 3), (6, 2, 6), (512, 8, 64)]
+    ],
+    mistakes=[
+        Mistake(
+            lambda D, h, d: 3 * (D * h * d + h * d),
+            "The output projection is missing: from H·d features back to d_model, with its bias.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d,
+            "The biases are missing: each of the four layers adds one number for each feature that comes out.",
+        ),
+        Mistake(
+            lambda D, h, d: h * (3 * (D * d + d) + d * D + D),
+            "You counted an output projection with its bias for each head. There is one for all: (H·d) × d_model, and "
+            "one bias of d_model.",
+        ),
+        Mistake(
+            lambda D, h, d: 3 * (D * d + d) + d * D + D,
+            "That is one head. There are num_heads of them.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * (D * D + D),
+            "Right only as long as H·d = d_model. head_dim may be chosen freely.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * (D * h * d + h * d),
+            "The bias of the output projection has d_model numbers, not H·d.",
+        ),
+        Mistake(
+            lambda D, h, d: 3 * (D * h * d + h * d) + h * d * D,
+            "The bias of the output projection is missing: one number for each of its d_model features.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + D,
+            "The biases of q_proj, k_proj and v_proj are missing: each has one number for each of its H·d features.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + h * d + D,
+            "Only one of q_proj, k_proj and v_proj has its bias in your count. There are three: brackets, perhaps?",
+        ),
+        Mistake(
+            lambda D, h, d: D * h * d + h * d + h * d * D + D,
+            "You counted one layer from d_model to H·d. There are three: q_proj, k_proj and v_proj.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * (D * h * d + 1),
+            "You counted one bias for each layer. A layer has one for each feature that comes out.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + 3 * D + h * d,
+            "You counted a bias for each feature that goes in. A layer has one for each feature that comes out.",
+        ),
+    ],
+    hints=[
+        "A linear layer from a to b features has a·b weights and b biases.",
+        "q_proj, k_proj and v_proj go from d_model to H·d; out_proj goes from H·d to d_model.",
+    ],
+)

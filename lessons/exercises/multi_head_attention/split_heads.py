@@ -1,0 +1,55 @@
+"""Lesson 05: my_split_heads."""
+
+import torch
+
+from lessons.attention import split_heads
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def _split_cases(generator) -> list[Case]:
+    counting = torch.arange(2 * 3 * 8).float().view(2, 3, 8)
+    return [
+        Case({"x": counting[:1, :, :4].contiguous(), "num_heads": 2}),
+        Case({"x": counting, "num_heads": 4}),
+        Case({"x": numbers(generator, 2, 5, 12), "num_heads": 3}),
+        Case(
+            {"x": numbers(generator, 2, 12, 5).transpose(1, 2), "num_heads": 3}, about="a tensor that is not contiguous"
+        ),
+    ]
+
+
+splitting = Exercise(
+    lesson="05",
+    name="my_split_heads",
+    reference=split_heads,
+    cases=_split_cases,
+    mistakes=[
+        Mistake(
+            lambda x, h: x.reshape(x.size(0), h, x.size(1), -1),
+            "The shape is right, the numbers are not: you cut the run of numbers into H pieces, and a piece runs "
+            "across several tokens. First (B, T, H, d), so that each token's features are cut, then swap T and H.",
+            also=(lambda x, h: x.view(x.size(0), h, x.size(1), -1),),
+        ),
+        Mistake(
+            lambda x, h: x.unflatten(-1, (h, -1)),
+            "The features are cut as they should be, (B, T, H, d). Now bring the heads in front of the tokens.",
+        ),
+        Mistake(
+            lambda x, h: x.unflatten(-1, (-1, h)).movedim(-1, 1),
+            "You dealt the features out like cards: head 0 gets features 0, H, 2H, … It should get the first d in a "
+            "row: cut the last axis into (H, d), not (d, H).",
+        ),
+        Mistake(
+            lambda x, h: x.unflatten(-1, (h, -1)).permute(2, 0, 1, 3),
+            "You brought the heads to the very front. The batch stays first: (B, H, T, d).",
+        ),
+        Mistake(
+            lambda x, h: x.unflatten(-1, (h, -1)).transpose(2, 3),
+            "You exchanged heads and features, axes 2 and 3. It is heads and tokens, axes 1 and 2.",
+        ),
+    ],
+    hints=[
+        "Take it in two steps. First cut the last axis in two: (B, T, H·d) becomes (B, T, H, d).",
+        "Then exchange axes 1 and 2.",
+    ],
+)

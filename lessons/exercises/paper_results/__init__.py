@@ -1,0 +1,15 @@
+"""The exercises of lesson 15: counting operations, n-grams, BLEU, mean and standard error, and what is scored."""
+
+from lessons.exercises.paper_results.bleu import scoring
+from lessons.exercises.paper_results.matches import ngrams
+from lessons.exercises.paper_results.mean_and_error import errors
+from lessons.exercises.paper_results.mended_translation import forcing_hunt
+from lessons.exercises.paper_results.operations import counting
+
+__all__ = [
+    "counting",
+    "errors",
+    "forcing_hunt",
+    "ngrams",
+    "scoring",
+]

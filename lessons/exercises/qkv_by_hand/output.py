@@ -1,0 +1,64 @@
+"""Lesson 01: my_output."""
+
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+
+
+def mix_values(weights: Tensor, v: Tensor) -> Tensor:
+    """Product five. weights (Q, K), v (K, d_v) -> (Q, d_v): row i is the mixture of values that query i asks for."""
+    return weights @ v
+
+
+mixtures = Exercise(
+    lesson="01",
+    name="my_output",
+    reference=mix_values,
+    cases=lambda generator: [
+        Case({"weights": numbers(generator, q, k).softmax(-1), "v": draw(generator, k, d_v)})
+        for draw, q, k, d_v in [(small_numbers, 2, 3, 4), (small_numbers, 3, 3, 3), (numbers, 5, 7, 6)]
+    ],
+    mistakes=[
+        Mistake(
+            lambda weights, v: weights.T @ v,
+            "You mixed along the columns: row i of your result uses what all queries give to key i. A query's "
+            "weights are its row.",
+        ),
+        Mistake(
+            lambda weights, v: weights @ v.T,
+            "v is transposed, so that you mixed over the features. The weights run over the keys, and the rows of "
+            "v are the keys' values.",
+        ),
+        Mistake(
+            lambda weights, v: v[weights.argmax(dim=-1)],
+            "You took the value of the best key alone. Attention is a soft look-up: every value counts, each by "
+            "its weight.",
+        ),
+        Mistake(
+            lambda weights, v: v.mean(dim=0).expand(weights.size(0), -1),
+            "You took the plain average of the values, the same for every query. Each query has weights of its own.",
+        ),
+        Mistake(
+            lambda weights, v: weights[:, -1:] * v[-1],
+            "Only the last key counts in your result. A loop that writes output[i] = … replaces what was there; "
+            "output[i] += … adds to it.",
+        ),
+        Mistake(
+            lambda weights, v: v @ weights,
+            "The other way round: the weights stand on the left, so that their K columns meet the K rows of v.",
+        ),
+        Mistake(
+            lambda weights, v: weights * v,
+            "You multiplied entry by entry. A row of the output is a sum: each value times its weight, added up over "
+            "the keys.",
+        ),
+        Mistake(
+            lambda weights, v: weights.softmax(dim=-1) @ v,
+            "The weights are weights already, and their rows sum to 1: another softmax makes them nearly alike.",
+        ),
+    ],
+    hints=[
+        "Row i of the output is weights[i, 0] * v[0] + weights[i, 1] * v[1] + …",
+        "A row of weights times a matrix of values: all rows at once are one matrix product.",
+    ],
+)

@@ -1,0 +1,68 @@
+"""Lesson 01: my_projections."""
+
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+from lessons.exercises.qkv_by_hand.shared import projection_inputs
+
+
+def project(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Products one to three. x (T, D), w_q and w_k (D, d), w_v (D, d_v) -> q (T, d), k (T, d), v (T, d_v)."""
+    return x @ w_q, x @ w_k, x @ w_v
+
+
+def _projection_cases(generator) -> list[Case]:
+    sizes = [(small_numbers, 2, 3, 4, 5), (small_numbers, 4, 3, 3, 3), (numbers, 7, 5, 6, 2)]
+    return [Case(projection_inputs(draw, generator, *size)) for draw, *size in sizes]
+
+
+projections = Exercise(
+    lesson="01",
+    name="my_projections",
+    reference=project,
+    cases=_projection_cases,
+    outputs=("q", "k", "v"),
+    mistakes=[
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q.T, x @ w_k.T, x @ w_v.T),
+            "Your weight matrices are transposed. A token is a row of x, and x stands on the left: x @ w. "
+            "(nn.Linear does store its weight transposed; here there is no nn.Linear.)",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q, x @ w_v),
+            "Your keys are your queries: k was made with w_q. Each of the three has a matrix of its own.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_v, x @ w_k),
+            "Your keys and values are swapped. k comes from w_k and v from w_v; return them in the order q, k, v.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_q, x @ w_v),
+            "Your queries and keys are swapped. q comes from w_q and k from w_k.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_k, x @ w_v),
+            "Your queries are your keys: q was made with w_k. Each of the three has a matrix of its own.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_k, x @ w_k),
+            "Your values are your keys: v was made with w_k. Each of the three has a matrix of its own.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (w_q @ x, w_k @ x, w_v @ x),
+            "x belongs on the left: x @ w. Its rows are the tokens, and its D features meet the D rows of w.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: ((x @ w_q).T, (x @ w_k).T, (x @ w_v).T),
+            "Your results are transposed: the tokens should go down the rows, as they do in x.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q @ w_k, x @ w_q @ w_k @ w_v),
+            "k was made from q instead of from x. All three are projections of the same tokens, x.",
+        ),
+    ],
+    hints=[
+        "One token is a row of x with D numbers; it must become a row with d numbers. Which product does that?",
+        "The same product for all tokens at once is one matrix product, x @ w. Three matrices make three of them.",
+    ],
+)

@@ -1,0 +1,83 @@
+"""Lesson 01: my_scores."""
+
+import math
+
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+
+
+def scores(q: Tensor, k: Tensor) -> Tensor:
+    """Product four. q (Q, d), k (K, d) -> (Q, K): entry [i, j] is query i times key j, feature by feature, summed."""
+    return q @ k.T
+
+
+def _pair_cases(first: str, second: str, sizes) -> list:
+    """Cases of two matrices, given as (draw, shape of the first, shape of the second)."""
+
+    def cases(generator) -> list[Case]:
+        return [Case({first: draw(generator, *a), second: draw(generator, *b)}) for draw, a, b in sizes]
+
+    return cases
+
+
+score_table = Exercise(
+    lesson="01",
+    name="my_scores",
+    reference=scores,
+    cases=_pair_cases(
+        "q",
+        "k",
+        [(small_numbers, (2, 3), (4, 3)), (small_numbers, (3, 3), (3, 3)), (numbers, (5, 7), (6, 7))],
+    ),
+    mistakes=[
+        Mistake(
+            lambda q, k: k @ q.T,
+            "Your table is transposed: entry [i, j] is key i against query j. Queries go down the rows, keys "
+            "across the columns.",
+        ),
+        Mistake(
+            lambda q, k: q * k,
+            "You multiplied entry by entry. A score is one number for a pair of tokens: multiply feature by "
+            "feature, and then sum over the features.",
+        ),
+        Mistake(
+            lambda q, k: q @ k,
+            "k is not transposed: you summed over the wrong axis of k. The features of a query meet the features "
+            "of a key; both lie along the last axis.",
+        ),
+        Mistake(
+            lambda q, k: q.T @ k,
+            "You summed over the tokens, so the result is features by features. Sum over the features: the result "
+            "is queries by keys.",
+        ),
+        Mistake(
+            lambda q, k: (q @ k.T) / math.sqrt(q.size(-1)),
+            "These are the scores divided by √d. That step comes later; here the plain products are asked for.",
+        ),
+        Mistake(
+            lambda q, k: (q @ k.T) / (q.norm(dim=-1)[:, None] * k.norm(dim=-1)),
+            "You divided by the lengths of the vectors: that is the cosine. The dot product alone is asked for; in it "
+            "the lengths count, too.",
+        ),
+        Mistake(
+            lambda q, k: (q * k).sum(dim=-1),
+            "You multiplied query i with key i alone. Every query meets every key: the result is a table, (Q, K).",
+        ),
+        Mistake(
+            lambda q, k: q @ k.reshape(k.size(1), k.size(0)),
+            "reshape and view fill the numbers of k, in their old order, into another shape. That is no transpose: "
+            "k.T turns the rows into columns.",
+        ),
+        Mistake(
+            lambda q, k: (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1),
+            "These are the weights already. The scores are asked for: plain products, with no softmax.",
+            also=(lambda q, k: (q @ k.T).softmax(dim=-1),),
+        ),
+    ],
+    hints=[
+        "How many scores are there for Q queries and K keys? That is the shape of the result.",
+        "Write one entry first: sum(q[i] * k[j]). Which matrix product computes all of them?",
+        "In a matrix product the inner sizes must agree: (Q, d) times (d, K).",
+    ],
+)

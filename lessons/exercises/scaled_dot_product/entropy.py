@@ -1,0 +1,74 @@
+"""Lesson 02: my_entropy."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """How spread out each row is, in nats: (..., Q, K) -> (..., Q). 0 for one key alone, ln K for all K alike."""
+    return torch.special.entr(weights).sum(dim=-1)
+
+
+def _weights(generator, *shape: int) -> Tensor:
+    return (2 * numbers(generator, *shape)).softmax(dim=-1)
+
+
+spread = Exercise(
+    lesson="02",
+    name="my_entropy",
+    reference=entropy,
+    cases=lambda generator: [
+        Case({"weights": _weights(generator, 2, 3)}),
+        Case({"weights": _weights(generator, 5, 4)}),
+        Case({"weights": _weights(generator, 2, 5, 4)}, about="a batch axis in front"),
+        Case(
+            {"weights": torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])},
+            about="weights that are exactly 0, where ln 0 is -inf",
+        ),
+    ],
+    mistakes=[
+        Mistake(
+            lambda w: -(w * w.log()).sum(dim=-1),
+            "Right, but for weights of exactly 0: there 0 · ln 0 gives NaN, and it must count as 0. torch.xlogy(w, w) "
+            "does that, or torch.where, with a 1 in the place of such a weight before the logarithm.",
+        ),
+        Mistake(
+            lambda w: torch.xlogy(w, w).sum(dim=-1),
+            "The sign is missing: logarithms of weights below 1 are negative, and the entropy is positive.",
+        ),
+        Mistake(
+            lambda w: -torch.xlogy(w, w).sum(dim=-1) / math.log(2),
+            "You used the logarithm to base 2, which measures in bits. Here the natural logarithm is asked for.",
+        ),
+        Mistake(
+            lambda w: -torch.xlogy(w, w).sum(dim=-2),
+            "You summed down the columns. Each query, so each row, has an entropy of its own.",
+        ),
+        Mistake(
+            lambda w: -torch.xlogy(w, w).sum(dim=1),
+            "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
+        ),
+        Mistake(
+            lambda w: -torch.xlogy(w, w).mean(dim=-1),
+            "You took the mean over the keys. The entropy is the sum.",
+        ),
+        Mistake(
+            lambda w: -w.log().sum(dim=-1),
+            "You summed the logarithms. Each must be multiplied by its weight first.",
+        ),
+        Mistake(
+            lambda w: -(w * (w + 1e-3).log()).sum(dim=-1),
+            also=tuple(lambda w, eps=eps: -(w * (w + eps).log()).sum(dim=-1) for eps in (1e-2, 1e-4, 1e-5)),
+            hint="You added a small number inside the logarithm to keep it from 0. It shifts every other weight a "
+            "little, too: treat the zeros alone.",
+        ),
+    ],
+    hints=[
+        "For one row: minus the sum of w · ln w.",
+        "A weight of 0 must count as 0. torch.xlogy(w, w) is w · ln w with that rule.",
+    ],
+)

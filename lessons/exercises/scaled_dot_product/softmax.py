@@ -1,0 +1,89 @@
+"""Lesson 02: my_softmax."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one, small_numbers
+
+
+def softmax(scores: Tensor) -> Tensor:
+    """Along the last axis; the greatest score of a row is taken away first, so that no power overflows."""
+    powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _softmax_cases(generator) -> list[Case]:
+    return [
+        Case({"scores": small_numbers(generator, 2, 3)}),
+        Case({"scores": numbers(generator, 5, 4)}),
+        Case({"scores": numbers(generator, 2, 5, 4)}, about="a batch axis in front, so that the keys are axis 2"),
+        Case(
+            {"scores": torch.tensor([[1000.0, 999.0, -1000.0], [-1000.0, -1001.0, -1002.0]])},
+            about="scores around 1000 and around -1000, whose powers are too large and too small for a float",
+        ),
+    ]
+
+
+soft_rows = Exercise(
+    lesson="02",
+    name="my_softmax",
+    reference=softmax,
+    cases=_softmax_cases,
+    laws=[rows_sum_to_one()],
+    mistakes=[
+        Mistake(
+            lambda s: s.softmax(dim=-2),
+            "Your columns sum to 1, not your rows: the softmax runs over the queries. Which axis are the keys on?",
+        ),
+        Mistake(
+            lambda s: s.softmax(dim=1),
+            "Right for a table, where axis 1 holds the keys. With a batch in front, axis 1 holds the queries: name the "
+            "axis from the end.",
+        ),
+        Mistake(
+            lambda s: s.exp() / s.exp().sum(dim=-1, keepdim=True),
+            "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Take the "
+            "greatest score of the row away first; the quotient stays the same.",
+            also=(lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),),
+        ),
+        Mistake(
+            lambda s: s.exp() / s.exp().sum(dim=-1),
+            "A sum or a maximum over the last axis has one number a row, (…, Q), and does not fit against (…, Q, K). "
+            "keepdim=True keeps the axis with size 1, so that the number is spread along its row.",
+        ),
+        Mistake(
+            lambda s: s - s.max(dim=-1, keepdim=True),
+            "max with a dim gives two things, the greatest numbers and their places. Take s.max(dim=…).values, or "
+            "s.amax(dim=…), which gives the numbers alone.",
+        ),
+        Mistake(
+            lambda s: s.exp() / s.exp().sum(),
+            "You divided by the sum of the whole table. Each row is divided by its own sum.",
+        ),
+        Mistake(
+            lambda s: s / s.sum(dim=-1, keepdim=True),
+            "You divided the scores themselves by their sum, without raising e to them first. Negative scores then "
+            "give negative weights.",
+        ),
+        Mistake(
+            lambda s: (s - s.amax(dim=-1, keepdim=True)).exp(),
+            "These are the powers of e. Each row must still be divided by its sum.",
+            also=(lambda s: s.exp(),),
+        ),
+        Mistake(
+            lambda s: s.log_softmax(dim=-1),
+            "These are the logarithms of the weights (log_softmax). The weights themselves are asked for.",
+        ),
+        Mistake(
+            lambda s: (s - s.max()).exp() / (s - s.max()).exp().sum(dim=-1, keepdim=True),
+            "You took away the greatest score of the whole table. A row whose scores lie far below it then becomes "
+            "0 / 0. Take away each row's own greatest score.",
+        ),
+    ],
+    hints=[
+        "Raise e to each score, then divide each row by its sum: which axis is summed over?",
+        "keepdim=True keeps the summed axis with size 1, so that the division broadcasts along the row.",
+        "Subtracting a number from a whole row leaves its softmax as it was. Which number keeps the powers from "
+        "overflowing?",
+    ],
+)

@@ -1,0 +1,31 @@
+"""Lesson 04: my_shape."""
+
+from lessons.checking.engine import Case, Exercise, Mistake
+
+weights_shape = Exercise(
+    lesson="04",
+    name="my_shape",
+    reference=lambda: (2, 5, 7),
+    cases=lambda generator: [Case({})],
+    outputs=("the shape",),
+    solution=("(B, queries, keys) = (2, 5, 7): the target asks, the source is asked",),
+    mistakes=[
+        Mistake(
+            lambda: (2, 7, 7),
+            "That is the table of the source against itself, so the encoder's self-attention.",
+        ),
+        Mistake(lambda: (2, 5, 5), "That is the target against itself: the decoder's self-attention."),
+        Mistake(
+            lambda: (2, 7, 5), "Rows and columns are exchanged. Who asks, the target or the source? Rows are queries."
+        ),
+        Mistake(
+            lambda: (2, 5, 16), "That is the shape of the output. The weights have one number for each pair of tokens."
+        ),
+        Mistake(lambda: (2, 1, 5, 7), "Right with an axis for heads; here there are none yet, so three axes."),
+        Mistake(lambda: (5, 7), "The table is right; but each sentence of the batch has one of its own."),
+    ],
+    hints=[
+        "One weight for each pair of query and key, for each sentence. Who are the queries here, and how many?",
+        "The shape is (B, number of queries, number of keys).",
+    ],
+)

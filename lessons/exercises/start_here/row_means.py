@@ -1,0 +1,48 @@
+"""Lesson 00: my_row_means."""
+
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+
+
+def mean_of_rows(x: Tensor) -> Tensor:
+    """x (T, D) -> (T,): the mean of each row."""
+    return x.mean(dim=1)
+
+
+row_means = Exercise(
+    lesson="00",
+    name="my_row_means",
+    reference=mean_of_rows,
+    cases=lambda generator: [
+        Case({"x": small_numbers(generator, 2, 3)}),
+        Case({"x": small_numbers(generator, 3, 3)}),
+        Case({"x": numbers(generator, 5, 7)}),
+    ],
+    mistakes=[
+        Mistake(
+            lambda x: x.mean(dim=0),
+            "These are the means of the columns. dim names the axis that disappears: rows are axis 0, so dim=0 "
+            "averages over the rows.",
+        ),
+        Mistake(lambda x: x.mean(), "This is the mean of the whole table. One mean is asked for each row."),
+        Mistake(lambda x: x.sum(dim=1), "These are the sums of the rows. Divide each by the number of its entries."),
+        Mistake(
+            lambda x: x.sum(dim=1) / x.size(0),
+            "You divided by the number of rows. A row has as many entries as there are columns.",
+        ),
+        Mistake(
+            lambda x: x.mean(dim=1, keepdim=True),
+            "The numbers are right, but the result is a column, (T, 1); expected (T,). keepdim=True keeps the axis.",
+        ),
+        Mistake(
+            lambda x: [row.mean() for row in x],
+            "Your result is a list; expected a tensor. torch.stack makes one out of a list of tensors, torch.tensor "
+            "out of a list of numbers.",
+        ),
+    ],
+    hints=[
+        "x.mean(dim=...) averages along one axis, and that axis disappears.",
+        "The result has one number for each row, so it is axis 1, the columns, that disappears.",
+    ],
+)

@@ -1,0 +1,93 @@
+"""Lesson 11: my_rate."""
+
+import torch
+
+from lessons.checking.engine import Case, Exercise, Mistake
+
+
+def rate(step: int, d_model: int, warmup: int) -> float:
+    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), the first step being 1"""
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def _rates(candidate, steps, d_model, warmup):
+    rates = [candidate(step, d_model, warmup) for step in steps.tolist()]
+    return None if None in rates else torch.tensor([float(rate) for rate in rates])
+
+
+def _rate_cases(generator) -> list[Case]:
+    return [
+        Case({"steps": torch.tensor([1, 2, 4, 16]), "d_model": 16, "warmup": 4}),
+        Case({"steps": torch.tensor([1, 50, 100, 101, 1000]), "d_model": 64, "warmup": 100}),
+        Case({"steps": torch.tensor([4000, 100_000]), "d_model": 512, "warmup": 4000}, about="the paper's own numbers"),
+    ]
+
+
+schedule = Exercise(
+    lesson="11",
+    name="my_rate",
+    reference=rate,
+    cases=_rate_cases,
+    call=_rates,
+    outputs=("the rates",),
+    mistakes=[
+        Mistake(
+            lambda step, d, w: d**-0.5 * max(step**-0.5, step * w**-1.5),
+            "The greater of the two was taken: the rate begins high and then rises without end. It is the smaller one.",
+        ),
+        Mistake(
+            lambda step, d, w: min(step**-0.5, step * w**-1.5),
+            "The factor d_model^-0.5 is missing: a wider model takes smaller steps.",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * step * w**-1.5,
+            "It rises for ever: after the warm-up, step^-0.5 is the smaller one.",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * step**-0.5,
+            "There is no warm-up: the rate is greatest at the very first step. Does the second part of the min stand "
+            "there, and does its warmup have the exponent -1.5?",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min(step**-0.5, step * w**-0.5),
+            "The exponent of warmup is -1.5, not -0.5: only then do both parts meet at step = warmup.",
+        ),
+        Mistake(
+            lambda step, d, w: d**0.5 * min(step**-0.5, step * w**-1.5),
+            "d_model has the exponent -0.5: you multiplied by its root in place of dividing by it.",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min(w**-0.5, step * w**-1.5),
+            "After the warm-up the rate stays where it is. It falls, as step^-0.5.",
+        ),
+        Mistake(
+            lambda step, d, w: min(d**-0.5 * step**-0.5, step * w**-1.5),
+            "d_model^-0.5 stands before the whole min, not before its first part alone.",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min(step**-1 / 2, step * w**-3 / 2),
+            "Python takes powers first: x ** -1/2 is half of 1/x. Write x ** -0.5, or brackets.",
+            also=[
+                lambda step, d, w: d**-1 / 2 * min(step**-1 / 2, step * w**-3 / 2),
+                lambda step, d, w: d**-1 / 2 * min(step**-0.5, step * w**-1.5),
+            ],
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min((step + 1) ** -0.5, (step + 1) * w**-1.5),
+            "Your rates are those of the step after: here the first step is 1, not 0, so step needs no + 1.",
+        ),
+        Mistake(
+            lambda step, d, w: w**-0.5 * min(step**-0.5, step * d**-1.5),
+            "d_model and warmup changed places.",
+        ),
+        Mistake(
+            lambda step, d, w: 512**-0.5 * min(step**-0.5, step * w**-1.5),
+            "d_model is not used: you took the paper's 512, whatever d_model says.",
+        ),
+        Mistake(
+            lambda step, d, w: d**-0.5 * min(step**-0.5, step * 4000**-1.5),
+            "warmup is not used: you took the paper's 4000, whatever warmup says.",
+        ),
+    ],
+    hints=["In Python, x^-0.5 is x ** -0.5.", "min of two numbers; both parts are equal at step = warmup."],
+)

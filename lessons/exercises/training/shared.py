@@ -1,0 +1,44 @@
+"""What the exercises of lesson 11 share."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lessons.checking.engine import Case, numbers
+
+PAD = 0
+
+
+def ids(generator: torch.Generator, lengths: list[int], width: int, vocab_size: int) -> Tensor:
+    """Ids from 3 on, up to each length; then padding: (B, width)."""
+    drawn = torch.randint(3, vocab_size, (len(lengths), width), generator=generator)
+    return drawn.where(torch.arange(width) < torch.tensor(lengths)[:, None], PAD)
+
+
+def unflattened(logits, targets, pad_id):
+    return F.cross_entropy(logits, targets, ignore_index=pad_id)
+
+
+UNFLATTENED = (
+    "F.cross_entropy looks for the V logits on axis 1, and yours are on the last one. Either flatten batch and "
+    "positions into one axis, in the logits and in the targets, or hand over logits.transpose(1, 2)."
+)
+
+
+def loss_cases(generator) -> list[Case]:
+    def case(lengths, width, vocab_size, pad_id=PAD, about="", gradients=False):
+        logits = 2 * numbers(generator, len(lengths), width, vocab_size)
+        targets = ids(generator, lengths, width, vocab_size)
+        return Case(
+            {"logits": logits, "targets": targets.masked_fill(targets == PAD, pad_id), "pad_id": pad_id},
+            about=about,
+            gradients=gradients,
+        )
+
+    return [
+        case([2, 1], 2, 5),
+        case([4, 2, 3], 4, 6),
+        case([5, 1, 3, 5, 2], 5, 5),
+        case([3, 2], 4, 6, pad_id=1, about="another pad_id than 0"),
+        case([3, 2], 4, 6, about="gradients", gradients=True),
+    ]

@@ -1,0 +1,61 @@
+"""Lesson 11: my_shift."""
+
+from torch import Tensor
+
+from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.exercises.training.shared import ids
+
+
+def shift(tgt: Tensor) -> tuple[Tensor, Tensor]:
+    """tgt (B, T), with both marks -> what the decoder reads and what it is to write, each (B, T - 1)"""
+    return tgt[:, :-1], tgt[:, 1:]
+
+
+def _tgt_cases(generator) -> list[Case]:
+    def case(lengths, width):
+        tgt = ids(generator, lengths, width, 9)
+        tgt[:, 0] = 1
+        for row, length in zip(tgt, lengths):
+            row[length - 1] = 2
+        return Case({"tgt": tgt})
+
+    return [case([5], 5), case([6, 4], 6), case([4, 3, 5, 2], 5)]
+
+
+shifting = Exercise(
+    lesson="11",
+    name="my_shift",
+    reference=shift,
+    cases=_tgt_cases,
+    outputs=("inputs", "targets"),
+    mistakes=[
+        Mistake(
+            lambda tgt: (tgt, tgt),
+            "Nothing is shifted: at each position the decoder reads the very word that it is to write. It would learn "
+            "to copy, reach a loss of 0, and write nonsense.",
+            also=[lambda tgt: (tgt[:, :-1], tgt[:, :-1]), lambda tgt: (tgt[:, 1:], tgt[:, 1:])],
+        ),
+        Mistake(
+            lambda tgt: (tgt[:, 1:], tgt[:, :-1]),
+            "Shifted the wrong way: the decoder reads the word after the one that it is to write. The targets are the "
+            "words that come later.",
+        ),
+        Mistake(
+            lambda tgt: (tgt[:, :-2], tgt[:, 2:]),
+            "Shifted twice: after the begin mark the first word is expected, not the second.",
+        ),
+        Mistake(
+            lambda tgt: (tgt[:-1], tgt[1:]),
+            "You cut off a sentence, not a word: the first axis is the batch. Words are on the second.",
+        ),
+        Mistake(
+            lambda tgt: (tgt, tgt[:, 1:]),
+            "There is one more input than there are targets: after the end mark nothing is to be written.",
+        ),
+        Mistake(
+            lambda tgt: (tgt[:, 1:-1], tgt[:, 2:]),
+            "The begin mark is gone from the inputs: without it nothing comes before the first word.",
+        ),
+    ],
+    hints=["Write the two rows below each other for <bos> a b <eos>.", "Slices: all but the last, all but the first."],
+)

@@ -1,0 +1,69 @@
+"""Lesson 09: mended_stack."""
+
+import torch
+from torch import nn
+
+from lessons.checking.engine import Case, Exercise, Mistake
+
+
+def stack_of(make_layer, num_layers: int) -> nn.ModuleList:
+    """make_layer() gives a new layer -> num_layers of them, each with parameters of its own."""
+    return nn.ModuleList(make_layer() for _ in range(num_layers))
+
+
+def _stacked(candidate, d_model, num_layers):
+    """How much is learned, and what comes out once each layer has been given numbers of its own."""
+    with torch.random.fork_rng():
+        layers = candidate(lambda: nn.Linear(d_model, d_model), num_layers)
+    if layers is None:
+        return None
+    model = nn.Module()
+    model.layers = layers
+    learned = sum(p.numel() for p in model.parameters())
+    x = torch.ones(d_model)
+    with torch.no_grad():
+        for number, layer in enumerate(layers, start=1):
+            for parameter in layer.parameters():
+                parameter.fill_(number)
+        for layer in layers:
+            x = layer(x)
+    return torch.tensor(learned), x
+
+
+bug_hunt = Exercise(
+    lesson="09",
+    name="mended_stack",
+    reference=stack_of,
+    call=_stacked,
+    outputs=("how many numbers are learned", "the output"),
+    cases=lambda generator: [Case({"d_model": d, "num_layers": n}) for d, n in [(2, 3), (3, 1), (4, 2)]],
+    mistakes=[
+        Mistake(
+            lambda make, n: nn.ModuleList([make()] * n),
+            "The bug is still there. A symptom: with 3 layers no more numbers are learned than with 1.",
+        ),
+        Mistake(
+            lambda make, n: [make() for _ in range(n)],
+            "The layers are different ones now. But in a plain list torch does not find them, and nothing is learned: "
+            "an nn.ModuleList shows them to the optimizer.",
+            also=(lambda make, n: tuple(make() for _ in range(n)),),
+        ),
+        Mistake(
+            lambda make, n: [make()] * n,
+            "It is the same layer still, and in a plain list torch does not find it: nothing at all is learned.",
+        ),
+        Mistake(
+            lambda make, n: nn.ModuleList(make() for _ in range(n + 1)),
+            "The layers are different ones now, but there is one too many.",
+        ),
+        Mistake(
+            lambda make, n: nn.ModuleList(make() for _ in range(n - 1)),
+            "The layers are different ones now, but one is missing.",
+        ),
+    ],
+    hints=[
+        "Count the parameters of what it gives for 1 layer, and for 3.",
+        "How often is a layer made? And how often does it stand in the list?",
+        "[layer] * 3 is a list in which one and the same layer stands three times.",
+    ],
+)

@@ -1,0 +1,1 @@
+"""AttentionExplorer: all heads of a model, one of them large."""

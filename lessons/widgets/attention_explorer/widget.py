@@ -1,0 +1,226 @@
+"""AttentionExplorer: the weights of any model, layer by layer and head by head."""
+
+import base64
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from matplotlib.figure import Figure
+from torch import Tensor
+from traitlets import observe, validate
+
+from lessons import plots
+from lessons.widgets.attention_explorer import heads
+from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons.widgets.pictures import Panel
+
+AVERAGE = -1  # the head that is the mean of all
+SMALL = 24  # the most rows and columns of a small map
+
+
+class AttentionExplorer(LessonWidget):
+    """All heads of a layer as small maps, one of them large, and lines from each token to what it looks at.
+
+    weights: (Q, K), (H, Q, K), (B, H, Q, K) or (L, B, H, Q, K), as tensors or nested lists; a list of layers; a dict
+        of attentions by name, as our Transformer gives with need_weights=True; or what a Hugging Face model returns
+        with output_attentions=True. Without any: four heads of an example.
+    tokens: names of the queries and keys: one list, one for each sentence, or a dict of these by the attention's
+        name or its beginning. query_tokens and key_tokens, where the two differ.
+    special: tokens that `hide_special` leaves out of the picture.
+
+    `layer`, `sentence`, `head` (-1: the average of all heads), `hide_special` and `query` can be set from code.
+    `weights` is what is shown. Only that, and small maps of the layer's heads, go to the browser.
+    """
+
+    _esm = front_end("attention_explorer")
+    _css = style("attention_explorer")
+
+    layer, sentence, head, hide_special, query, names, maps, shown = (synced() for _ in range(8))
+
+    def __init__(
+        self,
+        weights: Any = None,
+        tokens: Any = None,
+        query_tokens: Any = None,
+        key_tokens: Any = None,
+        *,
+        special: Any = heads.SPECIAL,
+        **options: Any,
+    ):
+        if weights is None:
+            weights, tokens = heads.example()
+        self.all_weights = heads.read_weights(weights)
+        self.special = frozenset(special)
+        self._tokens = {}
+        for name, x in self.all_weights.items():
+            sides = (("query_tokens", query_tokens, x.size(2)), ("key_tokens", key_tokens, x.size(3)))
+            self._tokens[name] = [
+                heads.read_tokens_of(name, axis, tokens if own is None else own, x.size(0), length)
+                for axis, own, length in sides
+            ]
+        names = list(self.all_weights)
+        start = {"layer": 0, "sentence": 0, "head": 0, "hide_special": False, "query": None, **options}
+        super().__init__(names=names, maps={}, shown={}, **start)
+        self._refresh()
+
+    # What is looked at
+
+    @property
+    def name(self) -> str:
+        """The present layer's name."""
+        return self.names[self.layer]
+
+    @property
+    def layer_weights(self) -> Tensor:
+        """(H, Q, K), all heads of the present layer and sentence, without what is hidden."""
+        rows, columns = self._kept()
+        return self.all_weights[self.name][self.sentence][:, rows][:, :, columns]
+
+    @property
+    def weights(self) -> Tensor:
+        """(Q, K), the weights that are shown large."""
+        return self.layer_weights.mean(dim=0) if self.head == AVERAGE else self.layer_weights[self.head]
+
+    @property
+    def query_tokens(self) -> list[str]:
+        return [self._tokens[self.name][0][self.sentence][i] for i in self._kept()[0]]
+
+    @property
+    def key_tokens(self) -> list[str]:
+        return [self._tokens[self.name][1][self.sentence][i] for i in self._kept()[1]]
+
+    def describe(self) -> list[str]:
+        """Each head of the present layer, in a few words."""
+        return [heads.describe_head(x, self.key_tokens) for x in self.layer_weights]
+
+    def _kept(self) -> tuple[list[int], list[int]]:
+        """The places of the queries and keys that are shown; all, where nothing else would be left."""
+        sides = (side[self.sentence] for side in self._tokens[self.name])
+        kept = (
+            [i for i, token in enumerate(side) if not self._is_hidden(token)] or [*range(len(side))] for side in sides
+        )
+        rows, columns = kept
+        return rows, columns
+
+    def _is_hidden(self, token: str) -> bool:
+        return self.hide_special and token in self.special
+
+    # What a trait accepts
+
+    @validate("layer", "sentence", "head")
+    def _check_place(self, proposal: dict) -> int:
+        name = proposal["trait"].name
+        if name == "layer":
+            return whole_number(proposal["value"], name, 0, len(self.names) - 1)
+        sentences, num_heads = self.all_weights[self.names[self.layer or 0]].shape[:2]
+        low, high = (0, sentences - 1) if name == "sentence" else (AVERAGE, num_heads - 1)
+        return whole_number(proposal["value"], name, low, high)
+
+    @validate("hide_special")
+    def _check_hide(self, proposal: dict) -> bool:
+        if not isinstance(proposal["value"], bool):
+            raise ValueError(f"hide_special is {proposal['value']!r}; expected True or False")
+        return proposal["value"]
+
+    @validate("query")
+    def _check_query(self, proposal: dict) -> int | None:
+        value = proposal["value"]
+        return None if value is None else whole_number(value, "query", 0, len(self.query_tokens) - 1)
+
+    @validate("names", "maps", "shown")
+    def _check_own(self, proposal: dict) -> Any:
+        """Only Python writes these."""
+        name, value = proposal["trait"].name, proposal["value"]
+        if not isinstance(value, list if name == "names" else dict) or (self._replaying and not self._refreshing):
+            raise ValueError(f"{name} is {value!r}; expected nothing: it is computed from the weights")
+        return value
+
+    # To the browser
+
+    _refreshing = False
+
+    @observe("layer", "sentence", "head", "hide_special")
+    def _follow(self, change: dict) -> None:
+        if self.shown and not self._refreshing:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        sentences, num_heads, *_ = self.all_weights[self.name].shape
+        self._refreshing = True
+        try:
+            with self.hold_sync():
+                self.sentence, self.head = min(self.sentence, sentences - 1), min(self.head, num_heads - 1)
+                if self.query is not None and self.query >= len(self.query_tokens):
+                    self.query = None
+                about = {"layer": self.layer, "sentence": self.sentence, "hide_special": self.hide_special}
+                if {name: self.maps.get(name) for name in about} != about:
+                    self.maps = {**about, **_pack_maps(self.layer_weights), "words": self.describe(), "of": sentences}
+                self.shown = {**about, "head": self.head, **self._pack_shown()}
+        finally:
+            self._refreshing = False
+
+    def _pack_shown(self) -> dict[str, Any]:
+        data = base64.b64encode(self.weights.float().contiguous().numpy().tobytes()).decode()
+        return {"rows": self.query_tokens, "columns": self.key_tokens, "weights": data}
+
+    # Pictures
+
+    def _title(self) -> str:
+        head = "average of all heads" if self.head == AVERAGE else f"head {self.head}"
+        sentence = f", sentence {self.sentence}" if self.all_weights[self.name].size(0) > 1 else ""
+        return f"{self.name}{sentence}, {head}"
+
+    def panels(self) -> list[Panel]:
+        return [Panel("weights", self._title(), self.query_tokens, self.key_tokens, self.weights, main=True)]
+
+    def figure(self) -> Figure:
+        """The weights that are shown, and all heads of the layer small."""
+        layer = self.layer_weights
+        across = min(len(layer), 6)
+        down = -(-len(layer) // across)
+        picture = Figure(figsize=(7 + 1.5 * across, max(4.2, 1.7 * down)), layout="constrained")
+        large, small = picture.subfigures(1, 2, width_ratios=[7, 1.6 * across])
+        names = {"rows": self.query_tokens, "columns": self.key_tokens}
+        decimals = 2 if max(self.weights.shape) <= 12 else None
+        plots.plot_weights(self.weights, ax=large.subplots(), title=self._title(), decimals=decimals, **names)
+        for i, ax in enumerate(small.subplots(down, across, squeeze=False).flat):
+            ax.axis("off")
+            if i < len(layer):
+                ax.imshow(layer[i].detach().numpy(), cmap=plots.heatmaps.WEIGHTS, vmin=0, vmax=1)
+                ax.set_title(f"head {i}", fontsize=8)
+        return picture
+
+    def note(self) -> str:
+        """In words: rows that are no weights, and what is hidden."""
+        sums = self.weights.double().sum(dim=-1)
+        odd = int(((sums - 1).abs() > 1e-3).sum() + sums.isnan().sum())
+        rows, columns = self._kept()
+        queries, keys = (n - len(kept) for n, kept in zip(self.all_weights[self.name].shape[2:], (rows, columns)))
+        hidden = (
+            f"Hidden: {queries} queries and {keys} keys; the other weights are as they were. " if queries + keys else ""
+        )
+        return hidden + (f"{odd} of {len(sums)} rows do not sum to 1." if odd else "")
+
+    def __repr__(self) -> str:
+        sentences, num_heads, num_queries, num_keys = self.all_weights[self.name].shape
+        size = f"{num_queries} queries × {num_keys} keys"
+        layers = "1 layer" if len(self.names) == 1 else f"{len(self.names)} layers"
+        return f"AttentionExplorer: {layers}, {sentences} × {num_heads} heads, {size}; shown: {self._title()}"
+
+
+def _pack_maps(layer: Tensor) -> dict[str, Any]:
+    """The average and all heads as bytes, 255 for the largest weight; of a large map the greatest of each patch."""
+    num_heads, num_queries, num_keys = layer.shape
+    maps = torch.cat([layer.mean(dim=0, keepdim=True), layer])
+    small = maps.nan_to_num(0.0).float().clamp(0, 1)
+    top = float(small.max()) or 1.0
+    if max(num_queries, num_keys) > SMALL:
+        size = (min(num_queries, SMALL), min(num_keys, SMALL))
+        small = F.adaptive_max_pool2d(small[None], size)[0]
+    data = (small / top * 255).round().to(torch.uint8).contiguous().numpy().tobytes()
+    return {
+        "heads": num_heads,
+        "size": [*small.shape[1:]],
+        "top": round(top, 4),
+        "data": base64.b64encode(data).decode(),
+    }

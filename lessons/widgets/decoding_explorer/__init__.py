@@ -1,0 +1,1 @@
+"""DecodingExplorer: a sentence as it is generated."""

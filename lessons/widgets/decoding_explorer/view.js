@@ -1,0 +1,187 @@
+import { QUIET, View, asWidget, button, choice, slider } from "../shared/parts.js";
+import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, share } from "./candidates.js";
+import { BeamTree } from "./beam_tree.js";
+
+// DecodingExplorer: the controls redraw the candidates at once; each step is Python's.
+
+const SCALES = { temperature: 10, top_p: 100, length_penalty: 10 }; // their sliders count in tenths or hundredths
+const MAKE_A_CHOICE = ["method", "temperature", "top_k", "top_p", "seed", "chosen"];
+const MOST_K = 50; // of the slider; code may set more
+const WAYS = { step: "Step ▸", back: "◂ Back", end: "To the end", again: "Start again" };
+const scaled = (name, label, low, high) =>
+  `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" min="${low}" max="${high}" step="1" ${QUIET}><output data-part="${name}-shown"></output></span></label>`;
+const EXPLORER = `
+  <div class="lw-bar">${choice("method", "method", ["greedy", "beam", "sampling"])}
+    <div class="lw-bar dx-group" data-part="by-words">${scaled("temperature", "temperature", 1, 30)}${slider("top_k", "top-k", 0, MOST_K, 1)}${scaled("top_p", "top-p", 1, 100)}
+      <span data-part="by-draws">${slider("seed", "seed", 0, 99, 1)}</span></div>
+    <div class="lw-bar dx-group" data-part="by-beam">${slider("width", "width of the beam", 1, 5, 1)}${scaled("length_penalty", "length penalty", 0, 20)}</div></div>
+  <div class="lw-bar dx-buttons">${["back", "step", "end", "again"].map((name) => button(name, WAYS[name])).join("")}<span data-part="place"></span></div>
+  <p class="lw-readout dx-about" data-part="about"></p>
+  <div data-part="writing"><h4>The sentence so far</h4><ol class="dx-words" data-part="sentence" aria-label="the sentence so far"></ol>
+    <p class="dx-product" data-part="product"></p>
+    <h4 data-part="heading">The next word</h4>
+    <div data-part="next"><div class="dx-heads" aria-hidden="true"><span></span><span>word</span><span></span><span><i class="dx-key"></i>the model’s</span><span><i class="dx-key dx-solid"></i>to draw by</span><span></span></div>
+      <div data-part="list"></div><p class="dx-rest" data-part="rest"></p></div></div>
+  <div data-part="searching"><h4>The search so far</h4>
+    <p class="lw-readout" data-part="untouched"></p>
+    <div data-part="searched"><div class="dx-scroll" data-part="scroll"><div class="dx-treeheads" aria-hidden="true"><span>word</span><span>probability</span><span>its log</span><span>score</span><span></span></div><div data-part="tree"></div></div>
+    <p class="lw-legend"><span>● in the beam now</span><span>○ left behind: was kept, nothing of it is</span><span>× dropped: never kept; the best of these are drawn</span><span>▾ ▸ a click, Enter, or the arrow keys fold and unfold</span></p></div>
+    <div class="dx-tiles"><section><h4 data-part="best-title"></h4><p data-part="best"></p></section><section><h4>greedy, for comparison</h4><p data-part="greedy"></p></section></div></div>
+  <p class="lw-readout" data-part="readout"></p>
+  <p class="lw-warning" data-part="warning" role="status"></p>`;
+
+const readLogits = (data) => new Float64Array(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)).buffer);
+const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+class Decoding extends View {
+  static TRAITS = ["method", "temperature", "top_k", "top_p", "width", "length_penalty", "seed", "chosen", "depth", "words", "shown", "choice"];
+  static FRAME = EXPLORER;
+
+  make() {
+    this.list = new Candidates((id) => this.take(id));
+    this.tree = new BeamTree();
+    this.find("list").append(this.list.el);
+    this.find("tree").append(this.tree.el);
+    for (const [name, scale] of Object.entries(SCALES))
+      this.find(name).addEventListener("input", (event) => this.commit({ [name]: Number(event.target.value) / scale }));
+    for (const name of Object.keys(WAYS)) this.find(name).addEventListener("click", () => this.act(name));
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
+  }
+
+  // From the learner
+
+  act(name) {
+    if (this.find(name).getAttribute("aria-disabled") !== "true") this.model.send({ ask: name });
+  }
+
+  /** The learner's own choice, once Python has said what follows the words so far. */
+  take(id) {
+    const { chosen, shown } = this.state();
+    if (shown.logits && alike(chosen, shown.chosen)) this.commit({ chosen: [...chosen, id] });
+  }
+
+  commit(changes) {
+    this.say("");
+    super.commit(changes);
+  }
+
+  receive(message) {
+    if (message.done) this.say("");
+  }
+
+  pressKey(event) {
+    const name = { PageDown: "step", PageUp: "back" }[event.key];
+    if (!name || event.target.matches("input, select") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.act(name);
+  }
+
+  // To the learner
+
+  draw(state) {
+    this.drawControls(state);
+    const { shown } = state;
+    const beams = state.method === "beam";
+    const here = beams ? alike(shown.beam, [state.width, state.length_penalty, state.depth]) : alike(shown.chosen, state.chosen);
+    this.root.toggleAttribute("aria-busy", !here);
+    if (beams !== Boolean(shown.nodes)) return;
+    this.find("writing").hidden = beams;
+    this.find("searching").hidden = !beams;
+    if (beams) this.drawBeam(state);
+    else this.drawWriting(state);
+  }
+
+  drawControls(state) {
+    const { method, top_k, words } = state;
+    this.find("by-words").hidden = method === "beam";
+    this.find("by-draws").hidden = method !== "sampling";
+    this.find("by-beam").hidden = method !== "beam";
+    this.find("top_k").max = Math.min(MOST_K, words.length);
+    this.find("top_k").value = top_k;
+    const texts = { top_k: top_k ? `${top_k} ${top_k === 1 ? "word" : "words"}` : "off" };
+    for (const [name, scale] of Object.entries(SCALES)) {
+      this.find(name).value = Math.round(state[name] * scale);
+      texts[name] = name === "top_p" && state.top_p === 1 ? "off" : String(state[name]);
+    }
+    for (const [name, text] of Object.entries(texts)) {
+      this.write(`${name}-shown`, text);
+      this.find(name).setAttribute("aria-valuetext", text);
+    }
+    this.write("about", this.about(state));
+  }
+
+  about({ method, width, length_penalty, seed }) {
+    if (method === "greedy") return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p change what a word would be drawn by, never which one is the likeliest.";
+    if (method === "sampling") return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. ` +
+      `Temperature divides the logits; top-k keeps the k likeliest words, top-p the likeliest that sum to p. Seed ${seed} always draws the same.`;
+    const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
+    return `${width === 1 ? "A beam of 1 is greedy: only the best sentence goes on" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
+  }
+
+  disable(atStart, atEnd) {
+    for (const [name, off] of Object.entries({ step: atEnd, end: atEnd, back: atStart, again: atStart })) this.find(name).setAttribute("aria-disabled", String(off));
+  }
+
+  // Word by word
+
+  drawWriting(state) {
+    const { shown, words } = state;
+    const { chosen, logits } = shown;
+    const count = chosen.length;
+    this.disable(count === 0, logits === null);
+    this.write("place", `${count} ${count === 1 ? "word" : "words"}${logits === null ? ", finished" : ""}`);
+    if (shown !== this.drawnWords) {
+      drawWords(this.find("sentence"), words, shown);
+      this.write("product", count ? multiplied(shown.probabilities) : "Nothing is written yet.");
+      this.logits = logits && readLogits(logits);
+      this.order = logits && orderOf(this.logits);
+      this.drawnWords = shown;
+    }
+    this.write("heading", logits !== null ? "The next word" : shown.full ? `No word follows: there are ${count}, as many as there may be.` : "No word follows the end mark.");
+    if (logits === null && this.find("next").contains(document.activeElement)) this.find("back").focus();
+    this.find("next").hidden = logits === null;
+    if (logits !== null) this.drawCandidates(state);
+    this.write("readout", logits === null ? "Page Up goes a word back." :
+      "Click a word, or press Enter on it, to take it in place of the method’s choice; the arrow keys move, Page Down steps, Page Up goes back.");
+  }
+
+  drawCandidates(state) {
+    const { words, choice: made, method } = state;
+    const order = this.order;
+    const settled = MAKE_A_CHOICE.every((name) => alike(made[name], state[name]));
+    const next = settled || (method === "greedy" && made.method === "greedy" && alike(made.chosen, state.chosen)) ? made.next : null;
+    const why = method === "greedy" ? "greedy’s choice" : `drawn by seed ${state.seed}`;
+    const found = distribute(this.logits, order, state, settled ? made.kept : null);
+    const { drawn, possible, cut } = this.list.show({ words, order, ...found, next, why });
+    const impossible = words.length - possible;
+    const sum = (numbers) => share(order.reduce((total, id) => (drawn.includes(id) ? total : total + numbers[id]), 0));
+    const others = possible > drawn.length ? [`${possible - drawn.length} other words: ${sum(found.model)} by the model, ${sum(found.after)} to draw by`] : [];
+    if (cut) others.push(`${cut} of ${possible} words ${cut === 1 ? "is" : "are"} cut`);
+    if (impossible) others.push(`${impossible} ${impossible === 1 ? "word has" : "words have"} probability 0`);
+    this.write("rest", others.length ? `${others.join("; ")}.` : "");
+  }
+
+  // The beam
+
+  drawBeam({ shown, words }) {
+    const { nodes, best, greedy, ended } = shown;
+    const at = shown.beam[2];
+    this.disable(at === 0, ended);
+    this.write("place", `${at} ${at === 1 ? "step" : "steps"}${ended ? ", finished" : ""}`);
+    this.find("searched").hidden = at === 0;
+    this.write("untouched", at ? "" : "Nothing is written yet. Step begins with the likeliest first words.");
+    if (shown !== this.drawnBeam) {
+      this.tree.show(nodes, words);
+      this.tree.reveal(this.find("scroll"));
+    }
+    this.drawnBeam = shown;
+    const numbers = (log) => `probability ${share(Math.exp(log))}, its log ${sayLog(log)}`;
+    this.write("best-title", ended ? "the beam’s best" : "the beam’s best so far");
+    this.write("best", best ? `${best.text}: ${numbers(best.log_prob)}, score ${sayLog(best.score)}` : "nothing yet");
+    this.write("greedy", `${greedy.text}: ${numbers(greedy.log_prob)}`);
+    this.write("readout", "Page Down steps, Page Up goes back.");
+  }
+}
+
+export default asWidget(Decoding);

@@ -1,0 +1,98 @@
+"""What DecodingExplorer shows: to the browser, and where no script runs, there the same on every machine."""
+
+import base64
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from lessons.decoding import Hypothesis
+from lessons.widgets.decoding_explorer import beam_tree
+from lessons.widgets.pictures import Panel, format_number
+
+if TYPE_CHECKING:
+    from lessons.widgets.decoding_explorer.widget import DecodingExplorer
+
+TOP = 10  # so many candidates are drawn
+
+
+def share(p: float) -> str:
+    """A probability with two decimals, a small one with one digit."""
+    return format_number(p) if p >= 0.01 or p == 0 else f"{p:.1g}".replace("e-0", "e-").replace("-", "−")
+
+
+def pack_words(explorer: "DecodingExplorer") -> dict[str, Any]:
+    """All logits, eight bytes each: the browser can do with them what `distribution` does, to the last digit."""
+    logits = explorer.logits
+    return {
+        "chosen": explorer.chosen,
+        "probabilities": [math.exp(x) for x in explorer.log_probs],
+        "own": sorted(explorer.own),
+        "logits": logits if logits is None else base64.b64encode(logits.double().numpy().tobytes()).decode(),
+        "full": explorer.finished and explorer.chosen[-1:] != [explorer.vocab.eos_id],
+    }
+
+
+def pack_choice(explorer: "DecodingExplorer") -> dict[str, Any]:
+    """What the method takes next, and how many words top_p leaves: the browser must not judge the edge otherwise."""
+    names = ("method", "temperature", "top_k", "top_p", "seed", "chosen")
+    kept = None if explorer.finished or explorer.top_p == 1 else int((explorer.probabilities > 0).sum())
+    return {**{name: getattr(explorer, name) for name in names}, "next": explorer.next_word, "kept": kept}
+
+
+def pack_beam(explorer: "DecodingExplorer") -> dict[str, Any]:
+    chosen, log_prob = explorer.greedy_sentence
+    best = explorer.steps[-1].kept[0] if explorer.depth else None
+    return {
+        "beam": [explorer.width, explorer.length_penalty, explorer.depth],
+        "nodes": beam_tree.grow(explorer.steps),
+        "best": best and {"text": explorer.say(best.ids[1:]), "log_prob": best.log_prob, "score": best.score},
+        "greedy": {"text": explorer.say(chosen), "log_prob": log_prob},
+        "ended": explorer.finished,
+    }
+
+
+def words_panel(explorer: "DecodingExplorer") -> Panel:
+    """The likeliest next words, and all others in one column; or the words, where none can follow."""
+    if explorer.logits is None:
+        row = torch.tensor([[math.exp(x) for x in explorer.log_probs]])
+        names = {"row_axis": "", "column_axis": "word"}
+        return Panel("values", "The words of the sentence", ["probability"], explorer.sentence, row, **names, main=True)
+    both = torch.stack([explorer.logits.double().softmax(dim=-1), explorer.probabilities.double()])
+    top = both[0].sort(descending=True, stable=True).indices[:TOP]
+    top = top[both[0, top] > 0]
+    others = (1 - both[:, top].sum(dim=-1, keepdim=True)).clamp(min=0).round(decimals=6)
+    values = torch.cat([both[:, top], others], dim=1)
+    cut = explorer.probabilities[top] == 0
+    columns = [f"{word} (cut)" if out else word for word, out in zip(explorer.vocab.decode(top), cut.tolist())]
+    title = f"The next word: temperature {explorer.temperature:g}, {say_limits(explorer)}"
+    names = {"row_axis": "probability", "column_axis": "word"}
+    return Panel("weights", title, ["the model's", "to draw by"], [*columns, "all others"], values, **names, main=True)
+
+
+def say_limits(explorer: "DecodingExplorer") -> str:
+    top_p = f"{explorer.top_p:g}" if explorer.top_p < 1 else "off"
+    return f"top-k {explorer.top_k or 'off'}, top-p {top_p}"
+
+
+def beam_panel(explorer: "DecodingExplorer") -> Panel:
+    """The beam, best first."""
+    title = f"A beam of {explorer.width}, length penalty {explorer.length_penalty:g}, after step {explorer.depth}"
+    kept = explorer.steps[-1].kept if explorer.depth else []
+    rows = [explorer.say(hypothesis.ids[1:]) for hypothesis in kept] or ["nothing yet"]
+    numbers = [[math.exp(h.log_prob), h.log_prob, h.score] for h in kept] or [[1.0, 0.0, 0.0]]
+    names = {"row_axis": "sentence", "column_axis": "number"}
+    return Panel("values", title, rows, ["probability", "its log", "score"], torch.tensor(numbers), **names, main=True)
+
+
+def word_lines(explorer: "DecodingExplorer") -> list[str]:
+    whose = {True: ", your choice", False: ""}
+    words = zip(explorer.sentence, explorer.log_probs)
+    return [f"{word} {share(math.exp(x))}{whose[i in explorer.own]}" for i, (word, x) in enumerate(words)]
+
+
+def beam_lines(explorer: "DecodingExplorer") -> list[str]:
+    def names(hypotheses: list[Hypothesis]) -> str:
+        return "; ".join(f"{explorer.say(h.ids[1:])} {share(math.exp(h.log_prob))}" for h in hypotheses) or "none"
+
+    return [f"kept: {names(step.kept)}. Dropped: {names(step.dropped)}." for step in explorer.steps]

@@ -1,0 +1,319 @@
+"""DecodingExplorer: write a sentence step by step, and see what each method chooses from."""
+
+import math
+import reprlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import Tensor
+from traitlets import observe, validate
+
+from lessons.decoding import BeamStep, distribution
+from lessons.vocabulary import Vocabulary
+from lessons.widgets.base import BadValue, LessonWidget, front_end, one_of, style, synced, whole_number
+from lessons.widgets.decoding_explorer import views, writing
+from lessons.widgets.pictures import Panel
+
+METHODS = GREEDY, BEAM, SAMPLING = ("greedy", "beam", "sampling")
+LIMITS = {"temperature": (0.1, 3.0), "top_p": (0.01, 1.0), "length_penalty": (0.0, 2.0)}
+MAX_WIDTH = 5
+
+
+class DecodingExplorer(LessonWidget):
+    """A sentence, word by word: by greedy, by sampling, or by a beam.
+
+    make_writer: a function without arguments that makes a writer of one sentence, as `lambda: Cached(model, src)` or
+        `lambda: Table(next_word)`. vocab: its words. Give both or neither.
+    join: makes a text of words. max_len: so many words at most.
+
+    method: "greedy", "beam" or "sampling". temperature 0.1–3, top_k (0: all words) and top_p (1: all words) are those
+    of `sample`, width 1–5 and length_penalty 0–2 those of `beam`; seed is that of the draws.
+    chosen: the ids after the begin mark, of greedy and sampling. depth: how many steps of the beam are shown; more
+    than there are means all.
+
+    `step()`, `back()`, `to_the_end()` and `start_again()` do what the buttons do; `sentence`, `text`, `probability`,
+    `probabilities` and `steps` are what is shown, computed by lessons.decoding.
+    """
+
+    _esm = front_end("decoding_explorer")
+    _css = style("decoding_explorer")
+
+    method, temperature, top_k, top_p, width, length_penalty, seed = (synced() for _ in range(7))
+    chosen, depth, words, shown, choice = (synced() for _ in range(5))
+
+    def __init__(
+        self,
+        make_writer: writing.MakeWriter | None = None,
+        vocab: Vocabulary | None = None,
+        *,
+        join: Callable[[Sequence[str]], str] = " ".join,
+        max_len: int = 20,
+        **options: Any,
+    ):
+        if (make_writer is None) != (vocab is None):
+            name = "make_writer" if make_writer is None else "vocab"
+            raise ValueError(f"{name} is None; expected make_writer and vocab together, or neither of them")
+        if make_writer is None:
+            make_writer, vocab = writing.example()
+        writing.check_parts(make_writer, vocab)
+        self.vocab, self.join, self.max_len = vocab, join, whole_number(max_len, "max_len", 1, 200)
+        self._make_writer, self._reader = make_writer, writing.Reader(make_writer, vocab)
+        self.own: set[int] = set()  # places in `chosen` of words that the method did not take
+        self._writing = False
+        self._search = self._greedy = None
+        self._computed: dict[str, Any] = {"words": list(vocab.words), "shown": {}, "choice": {}}
+        start = {"method": GREEDY, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "width": 2, "length_penalty": 1.0}
+        start |= {"seed": 0, "chosen": [], "depth": 0, **options}
+        super().__init__(**self._computed, **start)
+        self._refresh()
+
+    # What the state means
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As `sample` and `distribution` take them."""
+        top_p = self.top_p if self.top_p < 1 else None
+        return {"temperature": self.temperature, "top_k": self.top_k or None, "top_p": top_p}
+
+    @property
+    def finished(self) -> bool:
+        """True = no word can follow: there is an end mark, or max_len words."""
+        if self.method == BEAM:
+            search = self._searched()
+            return self.depth == self.max_len or (search.ended and self.depth == len(search.steps))
+        return self._is_full(self.chosen)
+
+    @property
+    def logits(self) -> Tensor | None:
+        """(V,), of the word after `chosen`; None if none can follow."""
+        return None if self._is_full(self.chosen) else self._logits()[-1]
+
+    @property
+    def probabilities(self) -> Tensor | None:
+        """(V,), of the word after `chosen`, by temperature, top_k and top_p; None if none can follow."""
+        logits = self.logits
+        return None if logits is None else distribution(logits, **self.options)
+
+    @property
+    def next_word(self) -> int | None:
+        """The id that greedy or sampling would take next; None if none can follow."""
+        if self.logits is None:
+            return None
+        if self.method == SAMPLING:
+            return writing.draw_last(self._logits(), self.seed, self.options)
+        return int(self.logits.argmax())
+
+    @property
+    def steps(self) -> list[BeamStep]:
+        """The steps of the beam that are shown."""
+        return self._searched().up_to(self.depth)
+
+    @property
+    def sentence(self) -> list[str]:
+        """The words so far, marks of the end included; of a beam, those of its best."""
+        return self.vocab.decode(self._ids())
+
+    @property
+    def text(self) -> str:
+        """The words so far, joined, without marks."""
+        marks = {self.vocab.pad_id, self.vocab.bos_id, self.vocab.eos_id}
+        return self.join(self.vocab.decode([i for i in self._ids() if i not in marks]))
+
+    @property
+    def log_prob(self) -> float:
+        """Of the words so far, by the model itself: without temperature, top_k and top_p."""
+        if self.method == BEAM:
+            return self.steps[-1].kept[0].log_prob if self.depth else 0.0
+        return sum(self.log_probs)
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_prob)
+
+    def _ids(self) -> list[int]:
+        if self.method == BEAM:
+            return list(self.steps[-1].kept[0].ids[1:]) if self.depth else []
+        return self.chosen
+
+    def _logits(self) -> list[Tensor]:
+        return self._reader.after(self.chosen[:-1] if self._is_full(self.chosen) else self.chosen)
+
+    @property
+    def log_probs(self) -> list[float]:
+        """Of each word of `chosen`, by the model itself."""
+        return writing.log_prob(self._logits(), self.chosen)
+
+    def _is_full(self, chosen: list[int]) -> bool:
+        return len(chosen) == self.max_len or chosen[-1:] == [self.vocab.eos_id]
+
+    def _searched(self) -> writing.Search:
+        options = {"width": self.width, "length_penalty": self.length_penalty, "max_len": self.max_len}
+        if self._search is None or self._search[0] != options:
+            self._search = (options, writing.Search(self._make_writer, self.vocab, **options))
+        return self._search[1]
+
+    @property
+    def greedy_sentence(self) -> tuple[list[int], float]:
+        """Its ids after the begin mark, and the log of its probability: for comparison."""
+        if self._greedy is None:
+            self._greedy = writing.write_greedily(self._make_writer, self.vocab, self.max_len)
+        return self._greedy
+
+    # The buttons
+
+    def step(self) -> None:
+        """One more word, or one more step of the beam."""
+        if self.method == BEAM:
+            self.depth = min(self.depth + 1, self.max_len)
+        elif not self.finished:
+            self._write(self.next_word)
+
+    def back(self) -> None:
+        if self.method == BEAM:
+            self.depth = max(0, self.depth - 1)
+        else:
+            self.chosen = self.chosen[:-1]
+
+    def to_the_end(self) -> None:
+        if self.method == BEAM:
+            self.depth = self.max_len
+        else:
+            with self.hold_sync():
+                while not self.finished:
+                    self._write(self.next_word)
+
+    def start_again(self) -> None:
+        if self.method == BEAM:
+            self.depth = 0
+        else:
+            self.chosen = []
+
+    def _write(self, word: int) -> None:
+        """A word of the method's own; any other is the learner's."""
+        self._writing = True
+        try:
+            self.chosen = [*self.chosen, word]
+        finally:
+            self._writing = False
+
+    def answer(self, question: Any) -> dict[str, Any]:
+        acts = {"step": self.step, "back": self.back, "end": self.to_the_end, "again": self.start_again}
+        one_of(list(acts), question, "question")
+        try:
+            acts[question]()
+        except ValueError as error:
+            return {"problem": str(error)}
+        return {"done": question}
+
+    # What a trait accepts
+
+    @validate("method")
+    def _check_method(self, proposal: dict) -> str:
+        return one_of(METHODS, proposal["value"], "method")
+
+    @validate("temperature", "top_p", "length_penalty")
+    def _check_number(self, proposal: dict) -> float:
+        name, value = proposal["trait"].name, proposal["value"]
+        low, high = LIMITS[name]
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"{name} is {value!r}; expected a number from {low:g} to {high:g}")
+        return value
+
+    @validate("top_k", "width", "seed")
+    def _check_whole(self, proposal: dict) -> int:
+        name = proposal["trait"].name
+        low, high = {"top_k": (0, len(self.vocab)), "width": (1, MAX_WIDTH), "seed": (0, 2**31 - 1)}[name]
+        return whole_number(proposal["value"], name, low, high)
+
+    @validate("chosen")
+    def _check_chosen(self, proposal: dict) -> list[int]:
+        """It is read here, so that what the writer cannot read is refused."""
+        value = proposal["value"]
+        if not isinstance(value, list | tuple) or len(value) > self.max_len:
+            raise ValueError(f"chosen is {value!r}; expected a list of up to {self.max_len} ids")
+        chosen = [whole_number(word, "an id of chosen", 0, len(self.vocab) - 1) for word in value]
+        if self.vocab.eos_id in chosen[:-1]:
+            raise ValueError(f"chosen is {value!r}; expected no word after the end mark {self.vocab.eos_id}")
+        self._reader.after(chosen[:-1] if self._is_full(chosen) else chosen)
+        return chosen
+
+    @validate("depth")
+    def _check_depth(self, proposal: dict) -> int:
+        depth = whole_number(proposal["value"], "depth", 0, self.max_len)
+        return len(self._searched().up_to(depth))
+
+    @validate("words", "shown", "choice")
+    def _check_computed(self, proposal: dict) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        if value is not self._computed[name]:
+            raise ValueError(f"{name} is {reprlib.repr(value)}; expected nobody to set it: it follows from the rest")
+        return value
+
+    # To the browser
+
+    @observe("method", "temperature", "top_k", "top_p", "width", "length_penalty", "seed", "chosen", "depth")
+    def _follow(self, change: dict) -> None:
+        if change["name"] == "chosen":
+            self._mark_own(change["old"] or [], change["new"])
+        if not self.shown:
+            return
+        try:
+            self._refresh()
+        except ValueError as error:
+            raise BadValue(str(error)) from None
+
+    def _take(self, state: dict[str, Any]) -> None:
+        """A word that was clicked just before an answer arrived is told back: it is later than that answer."""
+        super()._take(state)
+        if "chosen" in state:
+            self.send_state(["chosen"])
+
+    def _mark_own(self, old: list[int], new: list[int]) -> None:
+        shared = writing.count_shared(old, new)
+        added = set() if self._writing else set(range(shared, len(new)))
+        self.own = {i for i in self.own if i < shared} | added
+
+    def _refresh(self) -> None:
+        if self.method == BEAM:
+            self.depth = self.depth  # a narrower beam may have fewer steps
+            self._compute(shown=views.pack_beam(self), choice={})
+        else:
+            self._compute(shown=views.pack_words(self), choice=views.pack_choice(self))
+
+    def _compute(self, **values: Any) -> None:
+        with self.hold_sync():
+            for name, value in values.items():
+                if getattr(self, name) != value:
+                    self._computed[name] = value
+                    setattr(self, name, value)
+
+    def say(self, ids: Sequence[int]) -> str:
+        """Words joined, with the end mark after them."""
+        marks = {self.vocab.pad_id, self.vocab.eos_id}
+        text = self.join([self.vocab.words[i] for i in ids if i not in marks])
+        ended = self.vocab.eos_id in ids
+        return f"{text} {self.vocab.words[self.vocab.eos_id]}".strip() if ended else text
+
+    # Pictures
+
+    def panels(self) -> list[Panel]:
+        return [views.beam_panel(self) if self.method == BEAM else views.words_panel(self)]
+
+    def note(self) -> str:
+        """What greedy writes, beside a beam."""
+        if self.method != BEAM:
+            return ""
+        chosen, log_prob = self.greedy_sentence
+        return f"Greedy, for comparison: {self.say(chosen)} ({views.share(math.exp(log_prob))})"
+
+    def lines(self) -> list[str]:
+        """Each step in words."""
+        return views.beam_lines(self) if self.method == BEAM else views.word_lines(self)
+
+    def __repr__(self) -> str:
+        if self.method == BEAM:
+            name = f"beam of {self.width}, step {self.depth}"
+        else:
+            name = f"{self.method}, {len(self.chosen)} {'word' if len(self.chosen) == 1 else 'words'}"
+        written = f"{self.say(self._ids())} ({views.share(self.probability)})" if self._ids() else "nothing written yet"
+        return f"DecodingExplorer: {name}: {written}"

@@ -1,0 +1,1 @@
+"""DotProductStepper: one query and one key, number by number."""

@@ -1,0 +1,177 @@
+import { cellSize, escapeText, isOne, readNumber } from "../shared/grid.js";
+import { QUIET, View, asWidget, button, checkbox } from "../shared/parts.js";
+import { FORMULAS, TITLES, computeTable, quote, rowPowers, short, writeSteps } from "./steps.js";
+
+// DotProductStepper: a table in which one cell is chosen, what is computed with, and the steps one by one.
+
+const LAST = TITLES.length - 1;
+const HINT = "Choose a query and a key by a click in the table, or with the arrow keys there. Page Down and Page Up, or " +
+  "the arrow keys in the list, go from step to step; there, Home and End go to the first and the last. Numbers in the steps are " +
+  "rounded to three decimals, those in the tables to two; all digits are computed with.";
+const item = (title, i) =>
+  `<li><button type="button" data-step="${i}" tabindex="-1" ${QUIET}><b>${title}</b> <span class="ds-numbers"></span>` +
+  `<span class="ds-text"></span></button></li>`;
+const FRAME = `
+  <div class="ds-bar">${button("back", "◂ Back")}${button("next", "Next ▸")}<span data-part="place"></span>
+    ${checkbox("scaled", "divide by √d")}</div>
+  <div class="ds-stage"><div data-part="table"></div><div data-part="bench"></div>
+    <ol class="ds-steps" data-part="steps">${TITLES.map(item).join("")}</ol></div>
+  <p class="lw-warning" data-part="warning" role="status"></p>
+  <p class="lw-readout ds-hint">${HINT}</p>`;
+
+/** What has been reached with numbers, what is to come in letters; powers raised. */
+const typeset = (text) =>
+  escapeText(text).replace(/e\^(\([^)]*\)|[^ ]+)/g, '<span class="ds-power">e<span class="ds-unseen">^</span><sup>$1</sup></span>');
+
+class DotProductStepper extends View {
+  static TRAITS = ["row", "column", "step", "scaled", "q", "k", "v", "allowed", "query_tokens", "key_tokens"];
+  static FRAME = FRAME;
+
+  make() {
+    this.grids = {
+      table: this.grid("table", { title: "scores", tone: "scores" }),
+      bench: this.grid("bench", { title: "features", tone: "values", rowAxis: "row", columnAxis: "feature" }),
+    };
+    this.items = [...this.find("steps").querySelectorAll("button")];
+    this.find("table").addEventListener("focusin", (event) => this.choose(event.target.dataset.at));
+    this.find("back").addEventListener("click", () => this.go(this.model.get("step") - 1));
+    this.find("next").addEventListener("click", () => this.go(this.model.get("step") + 1));
+    for (const one of this.items) one.addEventListener("click", () => this.go(Number(one.dataset.step)));
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
+  }
+
+  // From the learner
+
+  choose(place) {
+    if (!place) return;
+    const [row, column] = place.split(",").map(Number);
+    if (row !== this.model.get("row") || column !== this.model.get("column")) this.commit({ row, column });
+  }
+
+  go(step) {
+    const to = Math.min(Math.max(step, 0), LAST);
+    if (to !== this.model.get("step")) this.commit({ step: to });
+  }
+
+  pressKey(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const step = this.model.get("step");
+    const listed = this.items.includes(event.target);
+    const ways = { PageDown: step + 1, PageUp: step - 1 };
+    if (event.target.closest(".ds-bar, .ds-steps")) Object.assign(ways, { Home: 0, End: LAST });
+    if (listed) Object.assign(ways, { ArrowDown: step + 1, ArrowRight: step + 1, ArrowUp: step - 1, ArrowLeft: step - 1 });
+    if (!(event.key in ways)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.go(ways[event.key]);
+    if (listed) this.items[this.model.get("step")].focus();
+  }
+
+  // To the learner
+
+  draw(state) {
+    const read = (matrix) => matrix.map((row) => row.map(readNumber));
+    const numbers = { ...state, q: read(state.q), k: read(state.k), v: read(state.v) };
+    const table = computeTable(numbers);
+    this.drawTable(numbers, table);
+    this.drawBench(numbers, table);
+    this.drawSteps(state.step, writeSteps(numbers, table));
+    this.drawWarning(state, table);
+  }
+
+  drawTable(state, { scores, scaledScores, masked, powers, weights, may }) {
+    const { row, column, step, query_tokens: rows, key_tokens: columns } = state;
+    const scaled = state.scaled ? `scores / √${state.q[0].length}` : "scores, not scaled";
+    const [tone, title, values] = [
+      ["scores", "scores = q kᵀ", scores],
+      ["scores", scaled, scaledScores],
+      ["scores", "masked scores", masked],
+      ["powers", "e to the power", powers],
+      ["weights", "weights", weights],
+    ][Math.min(step, 4)];
+    const blocked = step >= 2 ? may.map((line) => line.map((x) => !x)) : undefined;
+    const grid = this.grids.table;
+    grid.show({ rows, columns, values, blocked, title, tone, note: tableNote(state, step, weights) });
+    grid.el.querySelector("[aria-selected]")?.removeAttribute("aria-selected");
+    if (grid.active[0] !== row || grid.active[1] !== column) grid.activate(row, column);
+    grid.cell(row, column).setAttribute("aria-selected", "true");
+    grid.point(row, column);
+  }
+
+  drawBench(state, table) {
+    const bench = this.grids.bench;
+    const { framed, ...shown } = benchOf(state, table);
+    bench.columnAxis = shown.columnAxis;
+    bench.show(shown);
+    bench.point(...framed);
+    const most = Math.max(state.q[0].length, state.v[0].length, state.k.length + 1);
+    this.find("bench").style.minWidth = `min(100%, ${90 + most * cellSize(most)[0]}px)`;
+  }
+
+  drawSteps(step, said) {
+    this.items.forEach((one, i) => {
+      const present = i === step;
+      const [numbers, text] = [one.querySelector(".ds-numbers"), one.querySelector(".ds-text")];
+      const html = typeset(i <= step ? said[i].numbers : FORMULAS[i]);
+      if (numbers.shown !== html) numbers.innerHTML = numbers.shown = html;
+      text.textContent = present ? said[i].text : "";
+      one.tabIndex = present ? 0 : -1;
+      one.className = i < step ? "ds-done" : present ? "ds-present" : "ds-later";
+      if (present) one.setAttribute("aria-current", "step");
+      else one.removeAttribute("aria-current");
+    });
+    this.write("place", `step ${step + 1} of ${TITLES.length}`);
+    this.find("back").setAttribute("aria-disabled", String(step === 0));
+    this.find("next").setAttribute("aria-disabled", String(step === LAST));
+  }
+
+  drawWarning({ query_tokens: tokens }, { may, output }) {
+    const empty = tokens.map((_, q) => q).filter((q) => !may[q].some(Boolean));
+    const names = empty.map((q) => `${q} ${quote(tokens[q])}`).join(", ");
+    const all0 = empty.every((q) => output[q].every((x) => x === 0));
+    const rest = all0 ? "and so is the output" : "yet the output is not: 0 × ∞ and 0 × NaN are NaN";
+    this.say(empty.length ? `May look at nothing: query ${names}. The weights are 0, ${rest}.` : "");
+  }
+}
+
+function tableNote({ query_tokens: rows, key_tokens: columns, row, column }, step, weights) {
+  const place = `Framed: query ${quote(rows[row])}, key ${quote(columns[column])}.`;
+  const even = weights.every((line) => isOne(line.reduce((a, b) => a + b, 0)));
+  return step >= 4 && even ? `${place} Every row sums to 1.` : place;
+}
+
+/** What is computed with at this step, and which row and column of it are framed. */
+function benchOf(state, table) {
+  const { row, column, step, query_tokens: queries, key_tokens: keys, q, k, v } = state;
+  const [query, key] = [quote(queries[row]), quote(keys[column])];
+  const features = (length) => Array.from({ length }, (_, i) => String(i));
+  if (step <= 2) {
+    const values = [q[row], k[column], q[row].map((x, i) => x * k[column][i])];
+    const rows = [`q ${queries[row]}`, `k ${keys[column]}`, "product"];
+    const note = `A column is a feature. The products add up to the score, ${short(table.scores[row][column])}.`;
+    return { title: `q of ${query}, k of ${key}`, rows, columns: features(q[0].length), columnAxis: "feature", values, note, framed: [2, null] };
+  }
+  if (step <= 4) return rowOfWeights(state, table);
+  if (step === 5) {
+    const values = [v[column], v[column].map((x) => x * table.weights[row][column])];
+    const rows = [`v ${keys[column]}`, "× weight"];
+    const note = `The weight is ${short(table.weights[row][column])}.`;
+    return { title: `the value of ${key}, and its share`, rows, columns: features(v[0].length), columnAxis: "feature", values, note, framed: [1, null] };
+  }
+  const values = [...v.map((value, i) => value.map((x) => x * table.weights[row][i])), table.output[row]];
+  const note = "A row for each key: its weight times its value. The last row is their sum.";
+  return { title: `what ${query} takes, and their sum`, rows: [...keys, "output"], columns: features(v[0].length), columnAxis: "feature", values, note, framed: [keys.length, null] };
+}
+
+function rowOfWeights({ row, column, step, query_tokens: queries, key_tokens: keys }, { masked, powers, weights }) {
+  const shown = { title: `the row of ${quote(queries[row])}`, columns: keys, columnAxis: "key", framed: [null, column] };
+  if (step === 3) return { ...shown, rows: ["score", "e^score"], values: [masked[row], powers[row]] };
+  const { powers: shifted, shift } = rowPowers(masked[row]);
+  const withSum = (numbers) => [...numbers, numbers.reduce((a, b) => a + b, 0)];
+  const rows = [shift ? "e^(s−max)" : "e^score", "weight"];
+  const first = shift ? `s−max: each score minus the largest, ${short(shift)}. ` : "";
+  const note = `${first}The lower row is the upper one, divided by its sum.`;
+  return { ...shown, rows, columns: [...keys, "sum"], values: [withSum(shifted), withSum(weights[row])], note };
+}
+
+export default asWidget(DotProductStepper);

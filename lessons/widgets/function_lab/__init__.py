@@ -1,0 +1,1 @@
+"""FunctionLab: the learner's function next to the reference."""

@@ -1,0 +1,169 @@
+"""What FunctionLab computes, without a widget: a function beside the reference, and what leaks."""
+
+import base64
+import io
+import warnings
+from contextlib import redirect_stdout
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lessons.attention import attend
+from lessons.probes import influence
+from lessons.widgets.function_lab.trials import Plug, place, prepare, read_result, say_error, try_out
+
+TOLERANCE = 1e-5  # more than that is no rounding; of a number beyond 1, this share
+
+
+class Experiment:
+    """One function with one mask: called at once, compared, and examined for leaks when asked.
+
+    inputs: q (Q, d), k (K, d), v (K, d_v). allowed (Q, K) bool, True = may look.
+    """
+
+    def __init__(self, plug: Plug, inputs: dict[str, Tensor], allowed: Tensor):
+        self.plug, self.inputs, self.allowed = plug, inputs, allowed
+        self.reference_output, self.reference = attend(**inputs, allowed=allowed)
+        self.trial = try_out(plug, prepare(**inputs, allowed=allowed))
+        self.moved: Tensor | None = None  # bool (T, T), as `influence` gives it
+        self._why_not = self._obstacle()
+
+    def pairs(self) -> list[tuple[str, Tensor, Tensor]]:
+        """What there is to compare: its name, the function's and the reference's."""
+        pairs = (
+            ("weights", self.trial.weights, self.reference),
+            ("output", self.trial.output, self.reference_output),
+        )
+        return [(name, mine, right) for name, mine, right in pairs if mine is not None]
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said, apart from the numbers."""
+        if "allowed" in self.plug.takes:
+            return [*self.trial.notes]
+        return [*self.trial.notes, f"{self.plug.name} does not take `allowed`: it cannot know your clicks."]
+
+    # Leaks
+
+    def _obstacle(self) -> str:
+        if self.trial.problem:
+            return "Nothing to examine yet: the function gives no result."
+        if self.allowed.size(0) != self.allowed.size(1):
+            return "Not examined: the detector needs as many queries as keys."
+        if self.trial.is_random:
+            return "Not examined: a random function moves even if nothing is changed."
+        return ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether `look` has not been able to finish yet."""
+        return self.moved is None and not self._why_not
+
+    def look(self, seconds: float = torch.inf) -> None:
+        """Ask the detector, once, unless it would take longer."""
+        if self.waits and self.trial.seconds * (len(self.allowed) + 1) <= seconds:
+            try:
+                self.moved = find_moves(self.plug, **self.inputs, allowed=self.allowed)
+            except (Exception, SystemExit, KeyboardInterrupt) as error:
+                self._why_not = f"Not examined: with a changed token it stops. {say_error(error)}"
+
+    @property
+    def leaks(self) -> list[tuple[int, int]]:
+        """The pairs (i, j) in which output i moves with token j, which it may not see."""
+        if self.moved is None:
+            return []
+        return [(i, j) for i, j in (self.moved & hidden_pairs(self.allowed)).nonzero().tolist()]
+
+    @property
+    def verdict(self) -> str:
+        """What the detector says."""
+        if self.moved is None:
+            return self._why_not or "Not examined yet: this function is slow. Press “Look for leaks”."
+        hidden = int(hidden_pairs(self.allowed).sum())
+        if not hidden:
+            return "Nothing can leak here: this mask hides no token from another."
+        if not self.leaks:
+            return "No leak: no output moves when a token that it may not see is changed."
+        i, j = self.leaks[0]
+        count = f"{len(self.leaks)} of {hidden} hidden pairs"
+        return f"A leak: output {i} moves when token {j}, which it may not see, is changed. In all, {count} leak."
+
+    # For the browser
+
+    def result(self) -> dict[str, Any]:
+        """All that the browser cannot compute."""
+        shapes = self.plug.shapes(prepare(**self.inputs, allowed=self.allowed))
+        result: dict[str, Any] = {
+            "chosen": self.plug.name,
+            "mask": bits(self.allowed),
+            "called": shapes,
+            "problem": self.trial.problem,
+            "notes": " ".join(self.notes),
+            "printed": self.trial.printed,
+            "verdict": self.verdict,
+            "moved": None if self.moved is None else bits(self.moved),
+            "waits": self.waits,
+        }
+        for name, mine, right in self.pairs():
+            difference, differ = compare(mine, right)
+            said = say_difference(name, difference, differ)
+            result[name] = {"numbers": pack(mine), "differ": bits(differ), "said": said}
+        return result
+
+
+def compare(mine: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """The difference, 0 where both are the same infinity or NaN; and bool, True where it is more than rounding."""
+    mine, right = mine.double(), right.double()
+    same = (mine == right) | (mine.isnan() & right.isnan())
+    difference = (mine - right).masked_fill(same, 0.0)
+    rounding = (difference.abs() <= TOLERANCE * right.abs().clamp(min=1.0)) & difference.isfinite()
+    return difference, ~(same | rounding)
+
+
+def say_difference(name: str, difference: Tensor, differ: Tensor) -> str:
+    """How many cells differ, and where the most."""
+    count, total = int(differ.sum()), differ.numel()
+    if not count:
+        return f"The same in all {total} cells, but for rounding."
+    size = difference.abs().masked_fill(~differ, -1.0).nan_to_num(nan=torch.inf)
+    row, column = divmod(int(size.argmax()), differ.size(1))
+    most, verb = float(difference[row, column]), "differs" if count == 1 else "differ"
+    largest = f"the largest difference is {signed(most)}," if most == most else "there is NaN"
+    return f"{count} of {total} cells {verb}; {largest} at {place(name, row, column)}."
+
+
+def signed(x: float) -> str:
+    """A difference in two digits, with its sign."""
+    return f"{x:+.2g}".replace("-", "−").replace("inf", "∞")
+
+
+def find_moves(plug: Plug, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> Tensor:
+    """bool (T, T): [i, j] is True where output i moves when token j is changed: its rows of q, k and v.
+
+    The output of a function that gives only weights is weights × v.
+    """
+    sizes = [q.size(1), k.size(1), v.size(1)]
+
+    def output_of(x: Tensor) -> Tensor:
+        inputs = prepare(*x.split(sizes, dim=1), allowed.clone())
+        weights, output = read_result(plug, plug({name: x.clone() for name, x in inputs.items()}), inputs)
+        return weights @ inputs["v"].to(weights.dtype) if output is None else output
+
+    with torch.random.fork_rng(devices=[]), redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
+        return influence(output_of, torch.cat([q, k, v], dim=1))
+
+
+def hidden_pairs(allowed: Tensor) -> Tensor:
+    """bool (T, T), True where output i must not depend on token j; on its own token it may: that asks the question."""
+    return ~allowed & ~torch.eye(len(allowed), dtype=torch.bool)
+
+
+def pack(numbers: Tensor) -> str:
+    """As 32-bit floats in base64: a third of what they take as text."""
+    return base64.b64encode(numbers.float().contiguous().numpy().astype("<f4").tobytes()).decode()
+
+
+def bits(table: Tensor) -> str:
+    """A table of bools row by row, a character 0 or 1 for each."""
+    return "".join("1" if x else "0" for x in table.flatten().tolist())

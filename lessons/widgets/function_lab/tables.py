@@ -1,0 +1,43 @@
+"""FunctionLab where no script runs: its panels, and what it says."""
+
+from torch import Tensor
+
+from lessons.widgets.function_lab.experiments import Experiment, compare, say_difference
+from lessons.widgets.pictures import Panel
+
+
+def draw(found: Experiment, tokens: list[str], key_tokens: list[str]) -> list[Panel]:
+    """The mask, what moves, and what is compared."""
+    drawn = [Panel("mask", "the mask", tokens, key_tokens, found.allowed, ~found.allowed)]
+    if found.moved is not None:
+        axes = {"row_axis": "output", "column_axis": "token changed"}
+        drawn.append(Panel("values", "which outputs move (1)", tokens, key_tokens, found.moved.float(), **axes))
+    for name, mine, right in found.pairs() or [("weights", None, found.reference)]:
+        drawn += _compared(name, mine, right, found.allowed, tokens, key_tokens)
+    return drawn
+
+
+def _compared(
+    name: str, mine: Tensor | None, right: Tensor, allowed: Tensor, tokens: list[str], key_tokens: list[str]
+) -> list[Panel]:
+    """The function's, the reference's and their difference; the reference's alone where the function gives nothing."""
+    tone, columns, axis, blocked = "weights", key_tokens, "key", ~allowed
+    if name == "output":
+        tone, columns, axis, blocked = "values", [str(i) for i in range(right.size(1))], "feature", None
+    place = {"rows": tokens, "columns": columns, "column_axis": axis}
+    reference = Panel(tone, f"the reference's {name}", values=right, blocked=blocked, **place)
+    if mine is None:
+        return [reference]
+    return [
+        Panel(tone, f"the function's {name}", values=mine, blocked=blocked, main=True, **place),
+        reference,
+        Panel("values", f"difference of {name}", values=compare(mine, right)[0], **place),
+    ]
+
+
+def describe(found: Experiment) -> str:
+    """The problem; or what differs, what else was noticed, and the detector's verdict."""
+    if found.trial.problem:
+        return found.trial.problem
+    said = [f"{name.capitalize()}: {say_difference(name, *compare(a, b))}" for name, a, b in found.pairs()]
+    return " ".join([*said, *found.notes, found.verdict])

@@ -1,0 +1,211 @@
+"""The learner's function is called, and what it gives is looked at: nothing that it does is ever raised."""
+
+import inspect
+import io
+import math
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import lessons
+
+INPUTS = ("q", "k", "v", "scores", "allowed")
+GIVES = ("weights", "output")
+LONGEST = 240  # characters of what the learner's code says, an exception or a print
+INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix, Path(lessons.__file__).parent))
+
+
+@dataclass(frozen=True)
+class Plug:
+    """A function and how it is called: which inputs it takes, and what it is if it gives one tensor alone."""
+
+    name: str
+    function: Callable[..., Any]
+    takes: tuple[str, ...]
+    gives: str
+    by_name: bool
+
+    def __call__(self, inputs: dict[str, Tensor]) -> Any:
+        if self.by_name:
+            return self.function(**{name: inputs[name] for name in self.takes})
+        return self.function(*(inputs[name] for name in self.takes))
+
+    def shapes(self, inputs: dict[str, Tensor]) -> str:
+        return ", ".join(f"{name} {tuple(inputs[name].shape)}" for name in self.takes)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a call gave: weights (Q, K) or output (Q, d_v) or both; or else the problem, in words."""
+
+    weights: Tensor | None = None
+    output: Tensor | None = None
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+    seconds: float = 0.0
+    is_random: bool = False
+
+
+def plug_in(name: str, function: Any, takes: Sequence[str] | None = None, gives: str | None = None) -> Plug:
+    """Find out how to call a function: by the names of its parameters, or in the order that `takes` says."""
+    if not callable(function):
+        raise ValueError(f"function is {function!r}; expected a function, or a dict of functions by their names")
+    names = _parameters(name, function) if takes is None else tuple(takes)
+    gives = gives or ("output" if "v" in names else "weights")
+    return Plug(name, function, names, gives, by_name=takes is None)
+
+
+def _parameters(name: str, function: Callable) -> tuple[str, ...]:
+    advice = 'say which inputs it gets, in their order: takes=("q", "k", "v", "allowed")'
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ValueError(f"function is {name}, whose parameters cannot be read; {advice}") from None
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [x.name for x in parameters if x.default is x.empty and x.kind not in variable]
+    known = tuple(x.name for x in parameters if x.name in INPUTS)
+    if not known or not set(required) <= set(known):
+        shown = ", ".join(x.name for x in parameters)
+        raise ValueError(
+            f"function is {name}({shown}); expected parameters among {', '.join(INPUTS)}, or else {advice}"
+        )
+    return known
+
+
+def prepare(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> dict[str, Tensor]:
+    """All that a function may take."""
+    scores = (q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)  # (Q, K)
+    return {"q": q, "k": k, "v": v, "scores": scores, "allowed": allowed}
+
+
+def try_out(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
+    """Call the function twice, on copies of the inputs; the random numbers of the notebook stay as they were."""
+    with torch.random.fork_rng(devices=[]):
+        first = _call(plug, inputs)
+        if first.problem:
+            return first
+        second = _call(plug, inputs)
+    if second.problem:
+        return replace(second, problem=f"Called a second time with the same inputs: {second.problem}")
+    seconds = min(first.seconds, second.seconds)
+    if same(first.weights, second.weights) and same(first.output, second.output):
+        return replace(first, seconds=seconds)
+    note = "Two calls with the same inputs gave different results: there is something random in it, such as dropout."
+    return replace(first, seconds=seconds, is_random=True, notes=(note, *first.notes))
+
+
+def _call(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
+    given = {name: inputs[name].clone() for name in plug.takes}
+    stdout = io.StringIO()
+    start = time.perf_counter()
+    try:
+        with redirect_stdout(stdout), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            weights, output = read_result(plug, plug(given), inputs)
+            seconds = time.perf_counter() - start
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        problem = f"{_explain(plug, error)} It was called with {plug.shapes(inputs)}."
+        return Trial(problem=problem, printed=cut(stdout.getvalue()))
+    notes = [f"A warning: {cut(str(warning.message))}" for warning in warned[:1]]
+    changed = [name for name, old in inputs.items() if name in given and not same(old, given[name])]
+    if changed:
+        notes.append(
+            f"It changed its input {' and '.join(changed)} in place: whoever called it still needs that. "
+            "Work on a copy (x.clone()), or use functions without a trailing underscore."
+        )
+    for name, x in (("weights", weights), ("output", output)):
+        if x is not None and x.isnan().any():
+            row, column = x.isnan().nonzero()[0].tolist()
+            number = f"{int(x.isnan().sum())} of {x.numel()} cells"
+            notes.append(f"NaN in {number} of the {name}, first at {place(name, row, column)}.")
+    return Trial(weights, output, notes=tuple(notes), printed=cut(stdout.getvalue()), seconds=seconds)
+
+
+class Unreadable(Exception):
+    """What the function gave is not what was asked for."""
+
+
+def read_result(plug: Plug, result: Any, inputs: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
+    """Weights (Q, K) and output (Q, d_v), of what the function gave; one of them may be missing."""
+    if result is None or result is ...:
+        raise Unreadable("gives None: it is not written yet, or does not end with `return`.")
+    if isinstance(result, tuple | list):
+        if len(result) != 2:
+            raise Unreadable(f"gives {len(result)} things; expected (output, weights), or one of them alone.")
+        output, weights = result
+    else:
+        output, weights = (result, None) if plug.gives == "output" else (None, result)
+    queries, keys = inputs["scores"].shape
+    shapes = {"weights": (queries, keys), "output": (queries, inputs["v"].size(1))}
+    if isinstance(result, tuple | list) and output is None:
+        raise Unreadable("gives None in the place of its output; expected (output, weights).")
+    return tuple(
+        None if x is None else _read_tensor(x, name, shapes[name]) for name, x in zip(GIVES, (weights, output))
+    )
+
+
+def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor:
+    if not isinstance(x, Tensor):
+        kind = f"{type(x).__module__}.{type(x).__name__}".removeprefix("builtins.")
+        raise Unreadable(f"gives a {kind} as its {name}; expected a torch tensor.")
+    if x.layout != torch.strided or x.device.type == "meta":
+        raise Unreadable(f"gives {name} that are no ordinary tensor: it is sparse, nested or without data.")
+    if tuple(x.shape) != shape:
+        axes = "(queries, keys)" if name == "weights" else "(queries, features of a value)"
+        raise Unreadable(f"gives {name} of shape {tuple(x.shape)}; expected {shape}, {axes}.")
+    if not x.is_floating_point():
+        raise Unreadable(f"gives {name} of {x.dtype}; expected floats.")
+    return x.detach().cpu().clone()
+
+
+def _explain(plug: Plug, error: BaseException) -> str:
+    """What went wrong, with the line of the learner's code."""
+    if isinstance(error, Unreadable):
+        return f"{plug.name} {error}"
+    line = line_of(error)
+    if isinstance(error, NotImplementedError):
+        return f"{plug.name} raises NotImplementedError: it is not written yet.{line}"
+    if isinstance(error, KeyboardInterrupt):
+        return f"{plug.name} was interrupted.{line}"
+    return f"{plug.name} raises {say_error(error)}"
+
+
+def say_error(error: BaseException) -> str:
+    """An exception, and the learner's line that it came from."""
+    if isinstance(error, Unreadable):
+        return f"It {error}"
+    said = cut(traceback.format_exception_only(error)[-1])
+    return f"{said}{'' if said.endswith('.') else '.'}{line_of(error)}"
+
+
+def line_of(error: BaseException) -> str:
+    """The innermost line that the learner wrote on the way to an exception."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((*INSTALLED, "<frozen")):
+            return f" Line {frame.lineno} of your code: {cut(frame.line)}." if frame.line else ""
+    return ""
+
+
+def cut(text: str | None) -> str:
+    text = (text or "").strip()
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def same(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and bool(((one == other) | (one.isnan() & other.isnan())).all())
+
+
+def place(name: str, row: int, column: int) -> str:
+    return f"query {row}, {'key' if name == 'weights' else 'feature'} {column}"

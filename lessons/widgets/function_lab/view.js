@@ -1,0 +1,242 @@
+import { SIGNED, TONES, WEIGHTS, escapeText, fillWeights, formatNumber, mix, mixColour, readNumber } from "../shared/grid.js";
+import { QUIET, View, asWidget, button, choice, joined } from "../shared/parts.js";
+
+// FunctionLab, put together from grids. The function is the learner's and runs in Python: a click goes there and
+// its result comes back. The reference is computed here, from the mask that the result belongs to.
+
+const STEPS_KEPT = 12;
+const LIT = WEIGHTS.at(-1);
+const PALE = mixColour(SIGNED, 0.5);
+
+/** With its sign, also where only the further decimals are not 0. */
+const signed = (x, decimals = 2) =>
+  `${x > 0 ? "+" : x < 0 ? "−" : ""}${formatNumber(Math.abs(x), decimals)}`;
+/** The same for a sentence, in which a small number has room. */
+const signedInWords = (x) => (x && Math.abs(x) < 0.001 ? `${x > 0 ? "+" : "−"}${Math.abs(x).toExponential(1).replace("-", "−")}` : signed(x, 4));
+
+Object.assign(TONES, {
+  difference: (x, differs, { most }) => {
+    if (!differs) return { text: "=", ground: PALE, say: "the same" };
+    const look = { mark: "≠", text: signed(x), say: `differs by ${signedInWords(x)}` };
+    if (Number.isNaN(x)) return { ...look, kind: "nan" };
+    return Number.isFinite(x) ? { ...look, ground: mixColour(SIGNED, 0.5 + x / (2.5 * most)) } : { ...look, kind: "infinite" };
+  },
+  moves: (x, hidden) => {
+    if (x && hidden) return { mark: "↕", text: "leak", ground: LIT, leak: true, say: "moves, though it may not see it: a leak" };
+    if (x) return { mark: "↕", text: "", ground: LIT, say: "moves" };
+    if (hidden) return { mark: "×", text: "", kind: "crossed", say: "does not move, and may not see it" };
+    return { text: "–", ground: PALE, say: "does not move, though it may see it" };
+  },
+});
+
+/** 32-bit floats from base64, in rows. */
+function unpack(text, rows) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  const columns = bytes.length / 4 / rows;
+  const read = (r, c) => view.getFloat32(4 * (r * columns + c), true);
+  return Array.from({ length: rows }, (_, r) => Array.from({ length: columns }, (_, c) => read(r, c)));
+}
+
+/** A table of 0 and 1 from a text. */
+const flip = (mask, places) => {
+  const cells = [...mask];
+  for (const i of places) cells[i] = cells[i] === "1" ? "0" : "1";
+  return cells.join("");
+};
+const table = (text, rows) => {
+  const columns = text.length / rows;
+  return Array.from({ length: rows }, (_, r) => [...text.slice(r * columns, (r + 1) * columns)].map(Number));
+};
+
+/** a − b; 0 where both are the same infinity or NaN. */
+const subtract = (a, b, differ) =>
+  a.map((row, r) => row.map((x, c) => (differ[r][c] || Number.isFinite(x - b[r][c]) ? x - b[r][c] : 0)));
+const numbersOf = (rows) => rows.map((row) => row.map(readNumber));
+
+const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z takes it back.";
+const LAB = `
+  <div class="lw-bar">${choice("chosen", "the function", [])}
+    <div class="fl-presets" role="group" aria-label="masks to choose"><span aria-hidden="true">a mask to start from</span><div data-part="presets"></div></div>
+    ${button("undo", "Undo")}${button("reset", "Reset")}</div>
+  <p class="fl-call">It is called with <code data-part="called"></code></p>
+  <div class="lw-stage"><div data-part="allowed"></div>
+    <div class="lw-join fl-result" data-part="moves-join"><i aria-hidden="true">→</i><div data-part="moves"></div></div>
+    <section class="fl-verdict"><h4>the leak detector</h4><p data-part="verdict"></p>${button("look", "Look for leaks")}</section></div>
+  <p class="lw-warning" data-part="warning" role="status"></p>
+  <p class="fl-printed" data-part="printed" hidden></p>
+  <div class="lw-stage fl-result"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
+  <div class="lw-stage fl-result" data-part="outputs"><div data-part="output"></div>${joined("−", "right")}${joined("=", "gap")}</div>
+  <p class="lw-readout" data-part="readout">${POINT}</p>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:${LIT};color:#000"><b>↕</b></span>moves</span>
+    <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
+    <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span>
+    <span><span class="hg-cell" style="background:${PALE};color:#000">=</span>the same</span>
+    <span><span class="hg-cell" style="background:${mixColour(SIGNED, 0.75)};color:#000"><b>≠</b></span>differs by more than rounding</span></div>`;
+
+class Laboratory extends View {
+  static TRAITS = ["tokens", "key_tokens", "presets", "start", "names", "chosen", "mask", "history", "result", "scores", "values"];
+  static FRAME = LAB;
+
+  make() {
+    this.painting = [];
+    const feature = { columnAxis: "feature" };
+    this.grids = {
+      allowed: this.grid("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
+      moves: this.grid("moves", { title: "which outputs move", tone: "moves", rowAxis: "output", columnAxis: "token changed" }),
+      weights: this.grid("weights", { title: "the function's weights", tone: "weights", sums: true }),
+      reference: this.grid("reference", { title: "the reference's weights", tone: "weights" }),
+      difference: this.grid("difference", { title: "difference of weights", tone: "difference" }),
+      output: this.grid("output", { title: "the function's output", tone: "values", ...feature }),
+      right: this.grid("right", { title: "the reference's output", tone: "values", ...feature }),
+      gap: this.grid("gap", { title: "difference of output", tone: "difference", ...feature }),
+    };
+    const presets = Object.entries(this.model.get("presets")).map(([name, mask]) => {
+      const element = document.createElement("button");
+      Object.assign(element, { type: "button", textContent: name });
+      element.dataset.mask = mask;
+      element.setAttribute("data-lm-suppress-shortcuts", "true");
+      element.addEventListener("click", () => this.change(mask));
+      return element;
+    });
+    this.find("presets").replaceChildren(...presets);
+    this.find("undo").addEventListener("click", () => this.undo());
+    this.find("reset").addEventListener("click", () => this.change(this.model.get("start")));
+    this.find("look").addEventListener("click", () => this.model.send({ ask: "leaks" }));
+    this.root.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.key.toLowerCase() !== "z") return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.undo();
+    });
+  }
+
+  // From the learner
+
+  change(mask) {
+    const now = this.model.get("mask");
+    const step = [...mask].flatMap((x, i) => (x === now[i] ? [] : [i]));
+    if (step.length) this.commit({ mask, history: [...this.model.get("history"), step].slice(-STEPS_KEPT) });
+  }
+
+  undo() {
+    const history = this.model.get("history");
+    if (history.length) this.commit({ mask: flip(this.model.get("mask"), history.at(-1)), history: history.slice(0, -1) });
+  }
+
+  paint(cells, done) {
+    this.painting = done ? [] : cells;
+    if (done) this.change(this.turned(cells));
+    else this.schedule();
+  }
+
+  /** The mask with some cells turned around. */
+  turned(cells) {
+    const mask = [...this.model.get("mask")];
+    const columns = this.model.get("key_tokens").length;
+    for (const [q, k] of cells) mask[q * columns + k] = mask[q * columns + k] === "1" ? "0" : "1";
+    return mask.join("");
+  }
+
+  // To the learner
+
+  draw(state) {
+    this.drawControls(state);
+    const mask = this.turned(this.painting);
+    const allowed = table(mask, state.tokens.length);
+    const count = allowed.flat().reduce((a, b) => a + b, 0);
+    const note = `${count} of ${mask.length} pairs may look. Click or drag to change it.`;
+    const { grids } = this;
+    grids.allowed.show({ rows: state.tokens, columns: state.key_tokens, values: allowed, convention: "True = may look", note });
+    const { result } = state;
+    const fresh = result.mask === mask && result.chosen === state.chosen;
+    this.root.classList.toggle("fl-waiting", !fresh);
+    this.root.setAttribute("aria-busy", String(!fresh));
+    if (result.mask && result !== this.shown) this.drawResult(state, result);
+    this.write("verdict", fresh ? result.verdict : "Waiting for Python …");
+    this.find("look").hidden = !(fresh && result.waits);
+  }
+
+  drawControls({ names, chosen, mask, start, history }) {
+    const select = this.find("chosen");
+    if (JSON.stringify(names) !== this.names) {
+      this.names = JSON.stringify(names);
+      select.innerHTML = names.map((name) => `<option value="${escapeText(name)}">${escapeText(name)}</option>`).join("");
+    }
+    select.value = chosen;
+    for (const element of this.find("presets").children) element.setAttribute("aria-pressed", String(element.dataset.mask === mask));
+    this.find("undo").disabled = !history.length;
+    this.find("reset").disabled = mask === start;
+  }
+
+  drawResult(state, result) {
+    this.shown = result;
+    const { tokens: rows, key_tokens: columns } = state;
+    const values = numbersOf(state.values);
+    const allowed = table(result.mask, rows.length);
+    const blocked = allowed.map((row) => row.map((x) => !x));
+    const reference = numbersOf(state.scores).map((row, q) => fillWeights(row, allowed[q], "−∞"));
+    const right = reference.map((row) => mix(row, values));
+    const moved = result.moved && table(result.moved, rows.length);
+    this.drawn = { rows, columns, allowed, reference, right, moved };
+    this.write("called", result.called);
+    this.say([result.problem, result.notes].filter(Boolean).join(" "));
+    this.write("printed", result.printed && `It printed: ${result.printed}`);
+    this.find("printed").hidden = !result.printed;
+    this.find("moves-join").hidden = !moved;
+    this.find("outputs").hidden = !result.output;
+    const hidden = blocked.map((row, i) => row.map((x, j) => x && !(i === j && moved?.[i][j]))); // its own token asks the question
+    if (moved) this.grids.moves.show({ rows, columns, values: moved, blocked: hidden, note: "A row: an output. A column: the token that was changed." });
+    this.drawPair("weights", "reference", "difference", result.weights, { rows, columns, blocked, allowed, expected: reference });
+    const features = values[0].map((_, i) => String(i));
+    this.drawPair("output", "right", "gap", result.output, { rows, columns: features, expected: right });
+  }
+
+  /** What the function gives − what the reference gives = their difference. */
+  drawPair(mine, right, gap, given, { rows, columns, blocked, allowed, expected }) {
+    this.find(mine).hidden = !given;
+    this.find(gap).parentElement.hidden = !given;
+    this.find(right).previousElementSibling.hidden = !given;
+    const note = given ? "" : "There is nothing of the function to compare with these.";
+    this.grids[right].show({ rows, columns, values: expected, blocked, note });
+    if (!given) return;
+    const values = unpack(given.numbers, rows.length);
+    const sums = allowed && values.map((row, q) => ({ total: row.reduce((a, b) => a + b, 0), empty: !allowed[q].some(Boolean) }));
+    this.grids[mine].show({ rows, columns, values, blocked, sums });
+    const differ = table(given.differ, rows.length);
+    const difference = subtract(values, expected, differ);
+    const most = mine === "weights" ? 1 : Math.max(1e-5, ...difference.flat().map(Math.abs).filter(Number.isFinite));
+    this.grids[gap].show({ rows, columns, values: difference, blocked: differ, most, note: given.said });
+    this.drawn[mine] = values;
+    this.drawn[gap] = difference;
+  }
+
+  /** Frame the same query and key everywhere, and say what is there. */
+  point(part, r, c) {
+    const ofOutput = ["output", "right", "gap"].includes(part);
+    for (const [name, grid] of Object.entries(this.grids)) {
+      if (!grid.rows) continue;
+      grid.point(r, ["output", "right", "gap"].includes(name) === ofOutput ? c : null);
+    }
+    this.write("readout", r === null || !this.drawn ? POINT : this.read(part, ofOutput, r, c));
+  }
+
+  read(part, ofOutput, r, c) {
+    const { rows, columns, allowed, moved } = this.drawn;
+    const query = `Query ${r} “${rows[r]}”`;
+    if (!ofOutput && c >= columns.length) return `${query}: the sum of its weights.`;
+    if (part === "moves") {
+      const { say } = TONES.moves(moved[r][c], this.grids.moves.hidden[r][c]);
+      return `Output ${r} “${rows[r]}”, when token ${c} “${columns[c]}” is changed: ${say}.`;
+    }
+    const [mine, right, gap] = ofOutput ? ["output", "right", "gap"] : ["weights", "reference", "difference"];
+    const place = ofOutput ? `${query}, feature ${c}` :
+      `${query} ${allowed[r][c] ? "may look" : "may not look"} at key ${c} “${columns[c]}”`;
+    const expected = formatNumber(this.drawn[right][r][c], 4);
+    if (!this.drawn[mine]) return `${place}: the reference gives ${expected}.`;
+    const found = formatNumber(this.drawn[mine][r][c], 4);
+    return `${place}: the function gives ${found}, the reference ${expected}, difference ${signedInWords(this.drawn[gap][r][c])}.`;
+  }
+}
+
+export default asWidget(Laboratory);

@@ -1,0 +1,285 @@
+"""FunctionLab: plug in your attention function, and compare it with the reference, cell by cell."""
+
+import reprlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from traitlets import observe, validate
+
+from lessons.widgets.base import LessonWidget, front_end, one_of, style, synced, synced_tensor, whole_number
+from lessons.widgets.function_lab import trials
+from lessons.widgets.function_lab.experiments import Experiment, bits, compare
+from lessons.widgets.function_lab.presets import EXAMPLES, build_presets, read_allowed, read_inputs, read_takes
+from lessons.widgets.function_lab.tables import describe, draw
+from lessons.widgets.pictures import Panel
+
+HISTORY = 12  # so many steps can be undone
+AT_ONCE = 0.02  # seconds that the leak detector may take after each change
+FOR_A_PICTURE = 1.0
+COMPUTED = ("tokens", "key_tokens", "scores", "values", "presets", "start", "names", "result")
+
+
+class FunctionLab(LessonWidget):
+    """A function of the learner's beside the reference: weights, output, their differences, and what leaks.
+
+    function: one function, or a dict of functions by their names. Its parameters are among q (Q, d), k (K, d),
+        v (K, d_v), scores (Q, K) and allowed (Q, K), bool, True = may look; they are given by name. It gives
+        (output, weights), or one tensor: the output if it takes v, else the weights. Without a function: wrong
+        ones, and a right one.
+    takes, gives: where the parameters have other names: the inputs in their order; and what one tensor is.
+    tokens, key_tokens: the queries and the keys (the same, unless given): a text, a list of tokens or a number.
+    q, k, v: tensors or nested lists; drawn from a fixed seed unless given.
+    allowed: the mask to begin with; causal unless given, or everything where queries and keys are not the same.
+
+    What goes wrong in the function is never raised: it is said in `problem`. `function` and `allowed` can be set.
+    """
+
+    _esm = front_end("function_lab")
+    _css = style("function_lab")
+
+    tokens, key_tokens, presets, start, names, chosen, mask, history, result = (synced() for _ in range(9))
+    scores, values = synced_tensor(), synced_tensor()
+
+    def __init__(
+        self,
+        function: Callable | dict[str, Callable] | None = None,
+        *,
+        takes: Sequence[str] | None = None,
+        gives: str | None = None,
+        tokens: Any = None,
+        key_tokens: Any = None,
+        q: Any = None,
+        k: Any = None,
+        v: Any = None,
+        allowed: Any = None,
+        **options: Any,
+    ):
+        self._takes, self._gives = read_takes(takes), gives if gives is None else one_of(trials.GIVES, gives, "gives")
+        self._plugs = self._plug_in(EXAMPLES if function is None else function)
+        self._inputs = read_inputs(q, k, v, tokens, key_tokens)
+        tokens = self._inputs.pop("tokens")
+        key_tokens = self._inputs.pop("key_tokens")
+        presets = build_presets(tokens, key_tokens)
+        first = presets.get("causal", presets["everything"])
+        start = bits(first if allowed is None else read_allowed(allowed, first.shape))
+        self._computed = {
+            "tokens": tokens,
+            "key_tokens": key_tokens,
+            "presets": {name: bits(mask) for name, mask in presets.items()},
+            "names": list(self._plugs),
+            "start": start,
+            "scores": trials.prepare(**self._inputs, allowed=first)["scores"],
+            "values": self._inputs["v"],
+            "result": {},
+        }
+        super().__init__(**self._computed, chosen=next(iter(self._plugs)), mask=start, history=[], **options)
+        self._try()
+
+    # What the state means
+
+    @property
+    def function(self) -> Callable:
+        """The chosen function. Set it to another one, or to a dict of functions by their names."""
+        return self._plugs[self.chosen].function
+
+    @function.setter
+    def function(self, function: Any) -> None:
+        self._plugs = self._plug_in(function)
+        self._compute(names=list(self._plugs))
+        before, self.chosen = self.chosen, next(iter(self._plugs))
+        if before == self.chosen:
+            self._try()
+
+    @property
+    def allowed(self) -> Tensor:
+        """(Q, K) bool, True = this query may look at this key. It can be set."""
+        return torch.tensor([x == "1" for x in self.mask]).view(len(self.tokens), len(self.key_tokens))
+
+    @allowed.setter
+    def allowed(self, allowed: Any) -> None:
+        self.mask = bits(read_allowed(allowed, self.scores.shape))
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        """What the function may take, by name."""
+        return trials.prepare(**self._inputs, allowed=self.allowed)
+
+    @property
+    def weights(self) -> Tensor | None:
+        """(Q, K), as the function gives them; None where it gives none."""
+        return self._experiment.trial.weights
+
+    @property
+    def output(self) -> Tensor | None:
+        """(Q, d_v), as the function gives it; None where it gives none."""
+        return self._experiment.trial.output
+
+    @property
+    def reference(self) -> Tensor:
+        """(Q, K), the weights of lessons.attention."""
+        return self._experiment.reference
+
+    @property
+    def reference_output(self) -> Tensor:
+        """(Q, d_v), the output of lessons.attention."""
+        return self._experiment.reference_output
+
+    @property
+    def difference(self) -> Tensor | None:
+        """(Q, K), weights − reference."""
+        return None if self.weights is None else compare(self.weights, self.reference)[0]
+
+    @property
+    def output_difference(self) -> Tensor | None:
+        """(Q, d_v), output − reference_output."""
+        return None if self.output is None else compare(self.output, self.reference_output)[0]
+
+    @property
+    def problem(self) -> str:
+        """Why there is no result, in words; empty if there is one."""
+        return self._experiment.trial.problem
+
+    @property
+    def notes(self) -> list[str]:
+        """What else is to be said: NaN, inputs changed in place, results that differ from call to call."""
+        return self._experiment.notes
+
+    @property
+    def printed(self) -> str:
+        """What the function printed."""
+        return self._experiment.trial.printed
+
+    @property
+    def influence(self) -> Tensor | None:
+        """bool (T, T), True at [i, j] where output i moves when token j is changed; None where it is unknown."""
+        self._experiment.look()
+        return self._experiment.moved
+
+    @property
+    def leaks(self) -> list[tuple[int, int]]:
+        """The pairs (i, j) in which output i moves with token j, which it may not see."""
+        self._experiment.look()
+        return self._experiment.leaks
+
+    @property
+    def verdict(self) -> str:
+        """What the leak detector says."""
+        self._experiment.look()
+        return self._experiment.verdict
+
+    # Clicks
+
+    def toggle(self, q: int, k: int) -> None:
+        """Turn the pair of query q and key k around, as a click does."""
+        for name, value, tokens in (("q", q, self.tokens), ("k", k, self.key_tokens)):
+            whole_number(value, name, 0, len(tokens) - 1)
+        allowed = self.allowed
+        allowed[q, k] = ~allowed[q, k]
+        self.allowed = allowed
+
+    def undo(self) -> None:
+        """Take back the last step."""
+        if self.history:
+            *before, step = self.history
+            mask = "".join("01"[(x == "1") != (i in step)] for i, x in enumerate(self.mask))
+            self._restore(mask=mask, history=before)
+
+    def reset(self) -> None:
+        """Go back to the mask of the beginning. This can be undone."""
+        self.mask = self.start
+
+    # Computing
+
+    def _plug_in(self, function: Any) -> dict[str, trials.Plug]:
+        functions = function if isinstance(function, dict) else {_name(function): function}
+        if not functions:
+            raise ValueError("function is an empty dict; expected a function, or a dict of functions by their names")
+        return {str(name): trials.plug_in(str(name), f, self._takes, self._gives) for name, f in functions.items()}
+
+    @observe("mask")
+    def _remember(self, change: dict) -> None:
+        if not self._replaying and self._is_mask(change["old"]) and self._is_mask(change["new"]):
+            step = [i for i, (old, new) in enumerate(zip(change["old"], change["new"])) if old != new]
+            self.history = [*self.history, step]
+
+    @observe("mask", "chosen")
+    def _try(self, change: dict | None = None) -> None:
+        """Call the function, and look for leaks if that is quickly done."""
+        if change and change["old"] is None:
+            return  # the beginning: not all is there yet
+        if not self._is_mask(self.mask) or self.chosen not in self.names:
+            return  # it is about to be refused
+        self._experiment = Experiment(self._plugs[self.chosen], self._inputs, self.allowed)
+        self._experiment.look(AT_ONCE if change else FOR_A_PICTURE)
+        self._compute(result=self._experiment.result())
+
+    def _compute(self, **state: Any) -> None:
+        self._computed.update(state)
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def answer(self, question: str) -> dict[str, Any]:
+        """To look for leaks, however long it takes."""
+        one_of(["leaks"], question, "question")
+        self._experiment.look()
+        self._compute(result=self._experiment.result())
+        return {}
+
+    # What a trait accepts
+
+    @validate(*COMPUTED)
+    def _check_computed(self, proposal: dict) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        if value is not self._computed[name]:
+            raise ValueError(f"{name} is {reprlib.repr(value)}; expected nobody to set it: it follows from the rest")
+        return value
+
+    @validate("chosen")
+    def _check_chosen(self, proposal: dict) -> str:
+        return one_of(list(self._plugs), proposal["value"], "chosen")
+
+    @validate("mask")
+    def _check_mask(self, proposal: dict) -> str:
+        return self._read_mask(proposal["value"], "mask")
+
+    @validate("history")
+    def _check_history(self, proposal: dict) -> list[list[int]]:
+        steps = proposal["value"]
+        if not isinstance(steps, list) or not all(isinstance(step, list) for step in steps):
+            raise ValueError(f"history is {steps!r}; expected a list of steps, each a list of places in the mask")
+        last = self.scores.numel() - 1
+        return [[whole_number(i, "history", 0, last) for i in step] for step in steps][-HISTORY:]
+
+    def _read_mask(self, mask: Any, name: str) -> str:
+        if not self._is_mask(mask):
+            size = len(self.tokens) * len(self.key_tokens)
+            raise ValueError(f"{name} is {reprlib.repr(mask)}; expected {size} characters, 1 = may look, else 0")
+        return mask
+
+    def _is_mask(self, mask: Any) -> bool:
+        return isinstance(mask, str) and len(mask) == self.scores.numel() and set(mask) <= {"0", "1"}
+
+    # What is shown
+
+    def panels(self) -> list[Panel]:
+        """The mask, what moves, and for weights and output: the function's, the reference's and their difference."""
+        self._experiment.look(FOR_A_PICTURE)
+        return draw(self._experiment, self.tokens, self.key_tokens)
+
+    def note(self) -> str:
+        """In words: the problem, or what differs; and the detector's verdict."""
+        self._experiment.look(FOR_A_PICTURE)
+        return describe(self._experiment)
+
+    def __repr__(self) -> str:
+        allowed = self.allowed
+        size = f"{allowed.size(0)} queries × {allowed.size(1)} keys, {int(allowed.sum())} of {allowed.numel()} may look"
+        found = [f"{int(compare(a, b)[1].sum())} cells of the {name} differ" for name, a, b in self._experiment.pairs()]
+        return f"FunctionLab: {self.chosen}; {size}; {', '.join(found) or 'no result'}"
+
+
+def _name(function: Any) -> str:
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return "your function" if name == "<lambda>" else name

@@ -1,0 +1,1 @@
+"""HeadSplitter: where each number goes when heads are split."""

@@ -1,0 +1,249 @@
+import { escapeText, formatNumber } from "../shared/grid.js";
+import { QUIET, View, asWidget, button, choice, slider } from "../shared/parts.js";
+import { countOf, indexOf, isContiguous, laidOut, placeOf, readAll } from "./strided.js";
+import { ERROR, LETTERS, MOST, SIZES, WAY, WRONG, followHeads, homeOf, numbersOf } from "./splitting.js";
+import { Blocks, HEADS } from "./blocks.js";
+
+// HeadSplitter: a tensor on its way into the heads and back, the wrong way beside it, and the memory below.
+
+const LABELS = ["numbers", "homes"];
+const HINT = "Point at a number, or move with the arrow keys: it is framed wherever it is. A click or Space pins it; Page Down and Page Up take a step.";
+
+const spell = (x) => (Number.isInteger(x) && Math.abs(x) < 1e5 ? String(x).replace("-", "−") : formatNumber(x));
+/** Too large for three pictures in a row. */
+const isLarge = ({ length, num_heads, head_dim }) => num_heads * head_dim > 10 || length * num_heads > 16;
+const tuple = (numbers) => `(${numbers.join(", ")})`;
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+const FRAME = `
+  <div class="lw-bar">${slider("batch", "batch B", 1, SIZES.batch, 1)}${slider("length", "length T", 1, SIZES.length, 1)}
+    ${slider("num_heads", "num_heads H", 1, SIZES.num_heads, 1)}${slider("head_dim", "head_dim d", 1, SIZES.head_dim, 1)}
+    ${choice("labels", "in the cells", LABELS)}${choice("compare", "wrong way to compare with", Object.keys(WRONG))}</div>
+  <div class="hs-steps">${button("back", "◀ Back")}<ol>${WAY.map((step, i) =>
+    `<li><button type="button" data-step="${i}" ${QUIET}><span>${i + 1} ${step.name}</span><code>${escapeText(step.code.split(" = ")[1] ?? "(B, T, D)")}</code></button></li>`).join("")}</ol>
+    ${button("next", "Next ▶")}</div>
+  <div class="lw-stage hs-stage" data-part="stage"><div data-part="before"></div><i data-part="sign" aria-hidden="true">→</i><div data-part="after"></div>
+    <div class="hs-instead"><div data-part="wrong"></div>
+      <button type="button" data-part="beside" ${QUIET}></button></div></div>
+  <div class="hs-memories" data-part="memories"></div>
+  <p class="lw-readout" data-part="readout"></p>
+  <p class="lw-warning" data-part="warning" role="status"></p>
+  <div class="lw-legend" data-part="legend"></div>`;
+
+class Splitter extends View {
+  static TRAITS = [...Object.keys(SIZES), "x", "compare", "step", "labels", "pinned"];
+  static FRAME = FRAME;
+
+  make() {
+    this.refused = "";
+    this.pointed = null;
+    this.pictures = {};
+    for (const name of ["before", "after", "wrong"]) this.picture(name, this.find(name));
+    for (let i = 0; i < 3; i++) this.picture(`memory${i}`, this.find("memories"));
+    this.find("back").addEventListener("click", () => this.go(-1));
+    this.find("next").addEventListener("click", () => this.go(1));
+    this.find("beside").addEventListener("click", () => this.commit({ step: WRONG[this.model.get("compare")].step }));
+    this.root.querySelector(".hs-steps ol").addEventListener("click", (event) => {
+      const step = event.target.closest("[data-step]")?.dataset.step;
+      if (step) this.commit({ step: Number(step) });
+    });
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
+  }
+
+  picture(name, place) {
+    this.pictures[name] = new Blocks({ name, onPoint: (...at) => this.point(...at), onPin: (...at) => this.pin(...at) });
+    place.append(this.pictures[name].el);
+  }
+
+  // From the learner
+
+  commit(changes) {
+    this.refused = "";
+    if (Object.keys(changes).some((name) => name in SIZES)) {
+      const sizes = Object.keys(SIZES).map((name) => changes[name] ?? this.model.get(name));
+      const count = countOf(sizes);
+      if (count > MOST) {
+        this.refused = `${sizes.join(" · ")} = ${count} numbers; at most ${MOST} can be shown. Make another size smaller first.`;
+        this.schedule();
+        return;
+      }
+      changes = { ...changes, pinned: null };
+    }
+    if (changes.compare) changes = { ...changes, step: WRONG[changes.compare].step };
+    super.commit(changes);
+  }
+
+  go(by) {
+    const step = this.model.get("step") + by;
+    if (step >= 0 && step < WAY.length) this.commit({ step });
+  }
+
+  pressKey(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    if (event.key === "PageDown") this.go(1);
+    else if (event.key === "PageUp") this.go(-1);
+    else if (event.key === "Escape" && this.model.get("pinned") !== null) this.commit({ pinned: null });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  point(name, i) {
+    this.pointed = i === null ? null : { name, i };
+    if (!this.drawing) this.showPointed();
+  }
+
+  pin(name, i) {
+    const id = this.pictures[name].order[i];
+    this.commit({ pinned: id === this.model.get("pinned") ? null : id });
+  }
+
+  // To the learner
+
+  draw(state) {
+    this.drawing = true; // the focus may move with its number: what is pointed at is shown when all is drawn
+    this.drawAll(state, followHeads(state), numbersOf(state));
+    this.drawing = false;
+    this.say(this.refused);
+    this.showPointed();
+  }
+
+  drawAll(state, { way, wrong }, numbers) {
+    const longest = Math.max(...numbers.map((x) => spell(x).length));
+    const width = state.labels === "homes" ? 46 : Math.max(38, 8 * longest + 4);
+    this.drawn = { state, way, wrong, numbers, width, tensors: {} };
+    const { step } = state;
+    this.find("back").disabled = step === 0;
+    this.find("next").disabled = step === WAY.length - 1;
+    for (const chip of this.root.querySelectorAll("[data-step]"))
+      chip.setAttribute("aria-current", Number(chip.dataset.step) === step ? "step" : "false");
+    this.find("stage").classList.toggle("hs-tall", isLarge(state));
+    this.find("before").hidden = this.find("sign").hidden = step === 0;
+    if (step > 0) this.drawTensor("before", way[step - 1], WAY[step - 1], { title: `before: ${WAY[step - 1].name}` });
+    else this.pictures.before.clear();
+    const moved = step > 0 && way[step].storage !== way[step - 1].storage;
+    const memory = step === 0 ? "" : moved ? " The numbers are copied in memory." : " No number moves in memory.";
+    this.drawTensor("after", way[step], WAY[step], { title: `step ${step + 1}: ${WAY[step].name}`, note: WAY[step].about + memory });
+    this.drawWrong();
+    this.drawMemories();
+    this.drawLegend(state);
+  }
+
+  drawTensor(name, tensor, { code, axes, variable }, words) {
+    const { numbers, state, tensors } = this.drawn;
+    tensors[name] = { tensor, axes, variable };
+    const facts = axes && `(${axes.map((axis) => LETTERS[axis]).join(", ")}) = ${tuple(tensor.shape)}\nstrides ${tuple(tensor.strides)}, ` +
+      (isContiguous(tensor) ? "contiguous" : "not contiguous");
+    const look = (i, id) => {
+      const home = homeOf(id, state);
+      const first = state.batch > 1 ? `b${home.batch} ` : "";
+      const [text, mark] = state.labels === "homes"
+        ? [`${first}t${home.token}`, `h${home.head} f${home.feature}`] : [spell(numbers[id]), `h${home.head}`];
+      const odd = name === "wrong" && this.expected(i) !== id;
+      const where = axes ? indexOf(tensor, i).map((x, axis) => `${axes[axis]} ${x}`).join(", ") : `place ${i}`;
+      const says = `${where}: ${spell(numbers[id])}, home ${this.homeText(id)}${odd ? `, ${this.oddText(i, id)}` : ""}`;
+      return { text, mark, ground: HEADS[home.head], label: says, odd };
+    };
+    this.pictures[name].show({ tensor, axes, look, code, facts, width: this.drawn.width, ...words });
+  }
+
+  /** The id that belongs where the wrong way has number i. */
+  expected(i) {
+    const { way, state } = this.drawn;
+    const { storage, ...right } = way[WRONG[state.compare].step];
+    return storage[placeOf(right, indexOf(right, i))];
+  }
+
+  homeText(id) {
+    const { batch, token, head, feature } = homeOf(id, this.drawn.state);
+    return `${this.drawn.state.batch > 1 ? `batch ${batch}, ` : ""}token ${token}, head ${head}, feature ${feature}`;
+  }
+
+  oddText(i, id) {
+    const [home, here] = [homeOf(id, this.drawn.state), homeOf(this.expected(i), this.drawn.state)];
+    const odd = [home.head !== here.head && "in the wrong head", home.token !== here.token && "at the wrong token"].filter(Boolean);
+    return odd.join(" and ") || "at the wrong feature";
+  }
+
+  drawWrong() {
+    const { state, wrong } = this.drawn;
+    const { step, code } = WRONG[state.compare];
+    const title = `instead of step ${step + 1}: ${state.compare}`;
+    const beside = this.find("beside");
+    beside.hidden = state.step === step;
+    beside.textContent = `Show step ${step + 1} beside it`;
+    this.pictures.wrong.facts.classList.toggle("hs-error", !wrong);
+    if (wrong) this.drawTensor("wrong", wrong, { ...WAY[step], code }, { title, note: this.tallyText(wrong) });
+    else {
+      const { length: T, head_dim: d } = state;
+      this.pictures.wrong.clear();
+      const note = `A token's features lie in runs of ${d}, and from one head to the next it is T·d = ${T * d} places in memory: no single stride ` +
+        `leads through them. view never copies, so it gives up; reshape copies.`;
+      this.pictures.wrong.write({ title, code, facts: ERROR, note });
+    }
+  }
+
+  tallyText(wrong) {
+    const { state } = this.drawn;
+    const odd = readAll(wrong).map((id, i) => (this.expected(i) === id ? "" : this.oddText(i, id))).filter(Boolean);
+    const count = countOf(wrong.shape);
+    if (!odd.length) return `0 of ${count} numbers are out of place: with these sizes, this way happens to be right.`;
+    const among = (words) => odd.filter((text) => text.includes(words)).length;
+    const kinds = ["in the wrong head", "at the wrong token"].filter(among).map((words) => `${among(words)} ${words}`);
+    return `× ${odd.length} of ${count} numbers are out of place${kinds.length ? `: ${kinds.join(", ")}` : ""}. The shape is that of step ${WRONG[state.compare].step + 1}, and no error is raised.`;
+  }
+
+  /** Each memory that a step up to here reads; view and transpose share one. */
+  drawMemories() {
+    const { state, way } = this.drawn;
+    const last = Math.max(state.step, WRONG[state.compare].step === 5 ? 3 : 0);
+    const memories = [...new Set(way.slice(0, last + 1).map((tensor) => tensor.storage))];
+    for (let i = 0; i < 3; i++) {
+      const picture = this.pictures[`memory${i}`];
+      const storage = memories[i];
+      picture.el.hidden = !storage;
+      if (!storage) {
+        picture.clear();
+        continue;
+      }
+      const readers = WAY.filter((_, s) => way[s].storage === storage).map((step) => step.variable);
+      const now = way[state.step].storage === storage ? ` ← read by step ${state.step + 1}, with strides ${tuple(way[state.step].strides)}` : "";
+      const title = `memory of ${readers.join(", ")}`;
+      this.drawTensor(picture.name, laidOut(storage, [storage.length]), { variable: title }, { title: title + now });
+      picture.el.classList.toggle("hs-now", Boolean(now));
+    }
+  }
+
+  drawLegend({ num_heads }) {
+    const heads = HEADS.slice(0, num_heads).map((ground, h) =>
+      `<span><span class="hs-cell" style="background:${ground}"><i>h${h}</i></span>head ${h}</span>`);
+    const html = `${heads.join("")}<span><span class="hs-cell hs-odd" style="background:#fff"><i>×</i></span>out of place</span>`;
+    if (this.legend !== html) this.find("legend").innerHTML = this.legend = html;
+  }
+
+  /** Frame one number everywhere: the one pointed at, else the one that is pinned. */
+  showPointed() {
+    const { state, way } = this.drawn;
+    const { pinned } = state;
+    const at = this.pointed && this.pictures[this.pointed.name].order[this.pointed.i] !== undefined ? this.pointed : null;
+    const id = at ? this.pictures[at.name].order[at.i] : pinned;
+    for (const picture of Object.values(this.pictures)) picture.frame(id, id === pinned);
+    const text = at ? this.readout(at) : pinned === null ? HINT : `Pinned: ${this.readout({ name: "after", i: readAll(way[state.step]).indexOf(pinned) })}`;
+    this.write("readout", text);
+  }
+
+  readout({ name, i }) {
+    const { numbers, tensors } = this.drawn;
+    const { tensor, axes, variable } = tensors[name];
+    const id = this.pictures[name].order[i];
+    const home = this.homeText(id);
+    if (!axes) return `Place ${i} in the ${variable}: ${spell(numbers[id])}, the number of ${home}.`;
+    const index = indexOf(tensor, i);
+    const sum = index.map((x, axis) => `${x}·${tensor.strides[axis]}`).join(" + ");
+    const odd = name === "wrong" && this.expected(i) !== id
+      ? ` ${capital(this.oddText(i, id))}: here belongs ${spell(numbers[this.expected(i)])}, of ${this.homeText(this.expected(i))}.` : "";
+    return `${variable}[${index.join(", ")}] is ${spell(numbers[id])}, the number of ${home}.${odd} Storage place: ${sum} = ${placeOf(tensor, index)}.`;
+  }
+}
+
+export default asWidget(Splitter);

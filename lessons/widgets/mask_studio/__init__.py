@@ -1,0 +1,1 @@
+"""MaskStudio: rules and clicks to mask, scores, weights and output."""

@@ -1,0 +1,250 @@
+import { fillScores, fillWeights, formatNumber, isOne, mix, readNumber } from "../shared/grid.js";
+import { QUIET, View, asWidget, button, choice, joined } from "../shared/parts.js";
+
+// MaskStudio, put together from grids. The same computation as in lessons/widgets/rules.py, so that a click is
+// answered within one frame; Python hears of it afterwards.
+
+const PAD = "<pad>";
+const KINDS = ["encoder self-attention", "decoder self-attention", "cross-attention"];
+const CONVENTIONS = ["True = may look", "True = blocked", "additive 0, −∞"];
+const FILLS = ["−∞", "−1e9", "0 before the softmax", "0 after the softmax"];
+const HISTORY = 30;
+const MAX_TOKENS = 64;
+const FILL_NOTES = {
+  "−∞": "Blocked scores become −∞: their weight is exactly 0.",
+  "−1e9": "Blocked scores become −1e9: the same, unless a whole row is blocked.",
+  "0 before the softmax": "Blocked scores become 0, and e⁰ is 1: what is blocked is still looked at.",
+  "0 after the softmax": "Nothing is hidden from the softmax: the blocked weights are cut out afterwards.",
+};
+
+/** The pairs that are in one list and not in the other, in order. */
+function difference(one, other) {
+  const text = (pairs) => new Set(pairs.map(String));
+  const [a, b] = [text(one), text(other)];
+  const odd = [...a].filter((x) => !b.has(x)).concat([...b].filter((x) => !a.has(x)));
+  return odd.map((x) => x.split(",").map(Number)).sort((x, y) => x[0] - y[0] || x[1] - y[1]);
+}
+
+/** All that is drawn, from the state: or null while scores for a new size are on their way from Python. */
+function compute(state, edits) {
+  const { source, target, kind, scores, values, fill } = state;
+  const queries = kind === KINDS[0] ? source : target;
+  const keys = kind === KINDS[1] ? target : source;
+  if (scores.length !== queries.length || scores[0].length !== keys.length || values.length !== keys.length) return null;
+  const padding = queries.map(() => keys.map((token) => Number(token !== PAD)));
+  const causal = kind === KINDS[1] ? queries.map((_, q) => keys.map((_, k) => Number(k <= q))) : null;
+  const allowed = padding.map((row, q) => row.map((x, k) => (causal ? x & causal[q][k] : x)));
+  const clicks = queries.map(() => keys.map(() => NaN));
+  for (const [q, k] of edits) if (allowed[q]?.[k] !== undefined) clicks[q][k] = allowed[q][k] ^= 1;
+  const blocked = allowed.map((row) => row.map((x) => !x));
+  const filled = scores.map((row, q) => fillScores(row, allowed[q], fill));
+  const weights = scores.map((row, q) => fillWeights(row, allowed[q], fill));
+  const sums = weights.map((row, q) => ({ total: row.reduce((a, b) => a + b, 0), empty: !allowed[q].some(Boolean) }));
+  const output = weights.map((row) => mix(row, values));
+  return { queries, keys, padding, causal, clicks, allowed, blocked, filled, weights, sums, output, values };
+}
+
+const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z takes it back.";
+const sentence = (part) =>
+  `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
+const FRAME = `
+  <div class="lw-bar">${choice("kind", "attention", KINDS)}${sentence("source")}${sentence("target")}</div>
+  <div class="lw-bar">${choice("convention", "what the mask says", CONVENTIONS)}${choice("fill", "blocked scores become", FILLS)}
+    ${button("undo", "Undo")}${button("reset", "Reset")}</div>
+  <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}</div>
+  <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
+  <p class="lw-readout" data-part="readout">${HINT}</p>
+  <p class="lw-warning" data-part="warning" role="status"></p>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:#fee838"></span>may look</span>
+    <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
+    <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
+    <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span></div>
+  <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details>`;
+
+class Studio extends View {
+  static TRAITS = ["source", "target", "kind", "edits", "history", "convention", "fill", "scores", "values"];
+  static FRAME = FRAME;
+
+  make() {
+    this.painting = [];
+    this.grids = {
+      padding: this.grid("padding", { title: "padding", tone: "rule", small: true }),
+      causal: this.grid("causal", { title: "causal", tone: "rule", small: true }),
+      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true }),
+      allowed: this.grid("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
+      filled: this.grid("filled", { title: "scores as filled", tone: "scores" }),
+      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true }),
+      values: this.grid("values", { title: "values", tone: "values", rowAxis: "key", columnAxis: "feature" }),
+      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature" }),
+    };
+    for (const name of ["source", "target"])
+      this.find(name).addEventListener("change", (event) => this.rename(name, event.target.value));
+    this.find("undo").addEventListener("click", () => this.undo());
+    this.find("reset").addEventListener("click", () => this.edit(this.model.get("edits")));
+    this.find("code").addEventListener("toggle", () => this.askForCode());
+    this.find("snippets").addEventListener("click", (event) => this.copy(event.target));
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
+  }
+
+  pressKey(event) {
+    const typing = event.target.tagName === "INPUT";
+    if (typing && event.key === "Enter") {
+      event.preventDefault(); // JupyterLab takes Enter away before the field would report its change
+      event.stopPropagation();
+      this.rename(event.target.dataset.part, event.target.value);
+    }
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !event.shiftKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.undo();
+    }
+  }
+
+  // From the learner
+
+  edit(step) {
+    if (!step.length) return;
+    const history = [...this.model.get("history"), step].slice(-HISTORY);
+    this.commit({ edits: difference(this.model.get("edits"), step), history });
+  }
+
+  undo() {
+    const history = this.model.get("history");
+    if (!history.length) return;
+    this.commit({ edits: difference(this.model.get("edits"), history.at(-1)), history: history.slice(0, -1) });
+  }
+
+  paint(cells, done) {
+    this.painting = done ? [] : cells;
+    if (done) this.edit(difference(cells, []));
+    else this.schedule();
+  }
+
+  rename(name, text) {
+    const tokens = text.split(/\s+/).filter(Boolean);
+    if (tokens.join(" ") === this.model.get(name).join(" ")) return;
+    if (tokens.length >= 1 && tokens.length <= MAX_TOKENS) this.commit({ [name]: tokens });
+    else {
+      this.say(`The ${name} has ${tokens.length} tokens; it needs 1 to ${MAX_TOKENS}.`);
+      this.find(name).value = this.model.get(name).join(" ");
+    }
+  }
+
+  // To the learner
+
+  draw(state) {
+    if (state.scores !== this.given?.scores || state.values !== this.given?.values) {
+      this.given = { scores: state.scores, values: state.values };
+      this.numbers = { scores: state.scores.map((row) => row.map(readNumber)), values: state.values.map((row) => row.map(readNumber)) };
+    }
+    this.drawControls(state);
+    const drawn = compute({ ...state, ...this.numbers }, difference(state.edits, this.painting));
+    if (!drawn) return this.say("Waiting for Python to send scores of the new size …");
+    this.drawn = drawn;
+    this.drawGrids(state, drawn);
+    this.drawWarning(drawn);
+    this.askForCode();
+  }
+
+  drawControls(state) {
+    for (const name of ["source", "target"]) {
+      const input = this.find(name);
+      if (input !== input.getRootNode().activeElement || !input.matches(":focus")) input.value = state[name].join(" ");
+    }
+    const roles = { [KINDS[0]]: ["queries and keys", "not used here"], [KINDS[1]]: ["not used here", "queries and keys"], [KINDS[2]]: ["keys", "queries"] };
+    const [source, target] = roles[state.kind];
+    this.find("source-role").textContent = `source: ${source}`;
+    this.find("target-role").textContent = `target: ${target}`;
+    this.find("undo").disabled = !state.history.length;
+    this.find("reset").disabled = !state.edits.length;
+  }
+
+  drawGrids(state, drawn) {
+    const { grids } = this;
+    const { queries: rows, keys: columns, blocked } = drawn;
+    const features = drawn.values[0].map((_, i) => String(i));
+    const count = drawn.allowed.flat().reduce((a, b) => a + b, 0);
+    grids.padding.show({ rows, columns, values: drawn.padding });
+    this.find("causal").parentElement.hidden = !drawn.causal;
+    if (drawn.causal) grids.causal.show({ rows, columns, values: drawn.causal });
+    grids.clicks.show({ rows, columns, values: drawn.clicks });
+    const note = `${count} of ${rows.length * columns.length} pairs may look. Click or drag to change it.`;
+    grids.allowed.show({ rows, columns, values: drawn.allowed, convention: state.convention, note });
+    grids.filled.show({ rows, columns, values: drawn.filled, blocked, note: FILL_NOTES[state.fill] });
+    grids.weights.show({ rows, columns, values: drawn.weights, blocked, sums: drawn.sums, note: sumNote(drawn) });
+    grids.values.show({ rows: columns, columns: features, values: drawn.values });
+    grids.output.show({ rows, columns: features, values: drawn.output, note: "weights × values" });
+  }
+
+  drawWarning({ queries, sums }) {
+    const empty = queries.map((token, q) => [q, token]).filter(([q]) => sums[q].empty);
+    const names = empty.map(([q, token]) => `${q} “${token}”`).join(", ");
+    const text = !empty.length ? "" : `${empty.length === 1 ? "Query" : "Queries"} ${names} may look at nothing. ` +
+      "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; " +
+      "nn.MultiheadAttention makes them NaN; with −1e9 the query looks evenly at all that is hidden.";
+    this.say(text);
+  }
+
+  /** Frame the same query and key everywhere, and say what happens between them. */
+  point(part, r, c) {
+    const [q, k] = part === "values" ? [null, r] : part === "output" ? [r, null] : [r, c];
+    for (const [name, grid] of Object.entries(this.grids)) {
+      if (!grid.rows) continue;
+      grid.point(name === "values" ? k : q, name === "values" || name === "output" ? null : k);
+    }
+    this.find("readout").textContent = r === null ? HINT : this.readout(q, k);
+  }
+
+  readout(q, k) {
+    const { queries, keys, allowed, filled, weights, sums } = this.drawn;
+    if (q === null) return `Key ${k} “${keys[k]}”.`;
+    if (k === null || k >= keys.length) return `Query ${q} “${queries[q]}”: its weights sum to ${formatNumber(sums[q].total)}.`;
+    const may = allowed[q][k] ? "may look" : "may not look";
+    return `Query ${q} “${queries[q]}” ${may} at key ${k} “${keys[k]}”: score ${formatNumber(filled[q][k])} → ` +
+      `weight ${formatNumber(weights[q][k], 4)}.`;
+  }
+
+  // Code
+
+  askForCode() {
+    if (!this.find("code").open) return;
+    const wanted = JSON.stringify(["source", "target", "kind", "edits"].map((name) => this.model.get(name)));
+    if (wanted === this.wanted) return;
+    this.wanted = wanted;
+    this.model.send({ ask: "snippets" });
+  }
+
+  receive(message) {
+    if (!message.snippets) return;
+    this.find("snippets").replaceChildren(...Object.entries(message.snippets).map(([name, code]) => {
+      const item = document.createElement("section");
+      item.className = "lw-code";
+      item.innerHTML = `<header><span></span><button type="button" ${QUIET}>Copy</button></header><pre tabindex="0"></pre>`;
+      item.querySelector("span").textContent = name;
+      item.querySelector("button").setAttribute("aria-label", `Copy the code for ${name}`);
+      item.querySelector("pre").textContent = code;
+      return item;
+    }));
+  }
+
+  async copy(button) {
+    if (button.tagName !== "BUTTON") return;
+    const pre = button.closest("section").querySelector("pre");
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(pre); // no clipboard here: it is marked, for Ctrl+C
+      button.textContent = "Marked: press Ctrl+C";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  }
+}
+
+function sumNote({ sums }) {
+  const odd = sums.filter(({ total }) => !isOne(total)).length;
+  if (!odd) return "Every row sums to 1.";
+  return odd === 1 ? "One row does not sum to 1." : `${odd} rows do not sum to 1.`;
+}
+
+export default asWidget(Studio);

@@ -1,0 +1,238 @@
+"""MaskStudio: build a mask out of rules and clicks, and see what it does to scores, weights and output."""
+
+from typing import Any
+
+from torch import Tensor
+from traitlets import observe, validate
+
+from lessons.masks import combine
+from lessons.widgets.base import LessonWidget, front_end, one_of, synced, synced_tensor, to_tensor, whole_number
+from lessons.widgets.mask_studio.snippets import write_snippets
+from lessons.widgets.pictures import Panel
+from lessons.widgets.shared import rules
+
+SOURCE = "the cat is asleep <pad> <pad>"
+TARGET = "<bos> le chat dort <pad>"
+VALUE_DIM = 3
+HISTORY = 30  # so many steps can be undone
+ALIASES = {"-inf": rules.INFINITE, "-1e9": rules.BILLION, "additive 0, -inf": rules.ADDITIVE}
+ADVICE = (
+    "lessons.attention and F.scaled_dot_product_attention make its weights and its output 0; "
+    "nn.MultiheadAttention makes them NaN; with −1e9 it looks evenly at all that is hidden."
+)
+
+
+class MaskStudio(LessonWidget):
+    """Rules and clicks -> mask -> scores -> weights -> output, side by side; every click is answered at once.
+
+    source, target: two sentences, each a text, a list of tokens or a number of tokens; "<pad>" is padding.
+    kind: one of rules.KINDS; it decides who are the queries and keys, and whether the causal rule holds.
+    scores (Q, K) and values (K, d_v): tensors or nested lists; drawn from a fixed seed unless given.
+
+    `edits` are the learner's clicks, pairs [query, key] that are turned around against the rules. All traits can
+    be set from code. `allowed`, `mask()`, `weights` and `output` are computed by torch.
+    """
+
+    _esm = front_end("mask_studio")
+
+    source, target, kind, edits, history, convention, fill = (synced() for _ in range(7))
+    scores, values = synced_tensor(), synced_tensor()
+
+    def __init__(
+        self,
+        source: Any = None,
+        target: Any = None,
+        kind: str = rules.DECODER,
+        scores: Any = None,
+        values: Any = None,
+        **options: Any,
+    ):
+        source = rules.read_tokens(SOURCE if source is None else source, "source")
+        target = rules.read_tokens(TARGET if target is None else target, "target")
+        kind = _one_of(rules.KINDS, kind, "kind")
+        num_queries, num_keys = map(len, rules.queries_and_keys(source, target, kind))
+        self._own: dict[str, Tensor] = {}
+        super().__init__(
+            source=source,
+            target=target,
+            kind=kind,
+            edits=[],
+            history=[],
+            convention=rules.ALLOWED,
+            fill=rules.INFINITE,
+            scores=rules.seeded(num_queries, num_keys, seed=0) if scores is None else scores,
+            values=rules.seeded(num_keys, VALUE_DIM, seed=1) if values is None else values,
+            **options,
+        )
+        self._own = {"scores": self.scores, "values": self.values}
+
+    # What the state means
+
+    @property
+    def query_tokens(self) -> list[str]:
+        return rules.queries_and_keys(self.source, self.target, self.kind)[0]
+
+    @property
+    def key_tokens(self) -> list[str]:
+        return rules.queries_and_keys(self.source, self.target, self.kind)[1]
+
+    @property
+    def rule_masks(self) -> dict[str, Tensor]:
+        """Each rule by its name: `allowed` (Q, K), True = may look."""
+        return rules.build_rules(self.query_tokens, self.key_tokens, self.kind)
+
+    @property
+    def allowed(self) -> Tensor:
+        """(Q, K) bool, True = this query may look at this key: all rules, then the clicks."""
+        return rules.toggle(combine(*self.rule_masks.values()), self.edits)
+
+    def mask(self) -> Tensor:
+        """`allowed` in the chosen convention."""
+        return rules.in_convention(self.allowed, self.convention)
+
+    @property
+    def filled(self) -> Tensor:
+        """(Q, K), the scores as they go into the softmax."""
+        return rules.fill_scores(self.scores, self.allowed, self.fill)
+
+    @property
+    def weights(self) -> Tensor:
+        """(Q, K), as torch computes them with the chosen fill."""
+        return rules.fill_weights(self.scores, self.allowed, self.fill)
+
+    @property
+    def output(self) -> Tensor:
+        """(Q, d_v)"""
+        return self.weights @ self.values
+
+    @property
+    def empty_rows(self) -> list[int]:
+        """The queries that may look at nothing."""
+        return (~self.allowed.any(dim=-1)).nonzero()[:, 0].tolist()
+
+    def snippets(self) -> dict[str, str]:
+        """Code that builds this mask, by the name of its reader; snippets.VARIABLES names what each defines."""
+        return write_snippets(self.query_tokens, self.key_tokens, self.kind, self.edits)
+
+    # Clicks
+
+    def toggle(self, q: int, k: int) -> None:
+        """Turn the pair of query q and key k around, as a click does."""
+        self.edits = rules.difference(self.edits, self._pairs([[q, k]]))
+
+    def undo(self) -> None:
+        """Take back the last step; a stroke over many cells is one step."""
+        if self.history:
+            *before, step = self.history
+            self._restore(edits=rules.difference(self.edits, step), history=before)
+
+    def reset(self) -> None:
+        """Take back all clicks. This can be undone."""
+        self.edits = []
+
+    @observe("edits")
+    def _remember(self, change: dict) -> None:
+        if not self._replaying and isinstance(change["old"], list):
+            step = rules.difference(change["old"], change["new"])
+            self.history = [*self.history, step][-HISTORY:] if step else self.history
+
+    # Sizes
+
+    @observe("source", "target", "kind")
+    def _fit(self, _: dict) -> None:
+        """Another number of queries or keys: clicks outside are dropped, scores and values drawn or taken back."""
+        shapes = {
+            "scores": (len(self.query_tokens), len(self.key_tokens)),
+            "values": (len(self.key_tokens), self.values.size(-1)),
+        }
+        if all(getattr(self, name).shape == shape for name, shape in shapes.items()):
+            return
+        state: dict[str, Any] = {}
+        for seed, (name, shape) in enumerate(shapes.items()):
+            own = self._own[name]
+            state[name] = own if own.shape == shape else rules.seeded(*shape, seed=seed)
+        inside = [[q, k] for q, k in self.edits if q < len(self.query_tokens) and k < len(self.key_tokens)]
+        own = self._own
+        self._restore(**state, edits=inside, history=[])
+        self._own = own
+
+    @observe("scores", "values")
+    def _keep(self, change: dict) -> None:
+        self._own = {**self._own, change["name"]: change["new"]}
+
+    # What a trait accepts
+
+    @validate("source", "target")
+    def _check_tokens(self, proposal: dict) -> list[str]:
+        return rules.read_tokens(proposal["value"], proposal["trait"].name)
+
+    @validate("kind", "convention", "fill")
+    def _check_choice(self, proposal: dict) -> str:
+        name = proposal["trait"].name
+        choices = {"kind": rules.KINDS, "convention": rules.CONVENTIONS, "fill": rules.FILLS}[name]
+        return _one_of(choices, proposal["value"], name)
+
+    @validate("edits")
+    def _check_edits(self, proposal: dict) -> list[list[int]]:
+        return rules.difference(self._pairs(proposal["value"]), [])
+
+    @validate("history")
+    def _check_history(self, proposal: dict) -> list[list[list[int]]]:
+        if not isinstance(proposal["value"], list | tuple):
+            raise ValueError(f"history is {proposal['value']!r}; expected a list of steps, each a list of pairs")
+        return [self._pairs(step) for step in proposal["value"]][-HISTORY:]
+
+    def _pairs(self, edits: Any) -> list[list[int]]:
+        """The pairs, if they are pairs of numbers and lie inside the mask."""
+        limits = (len(self.query_tokens), len(self.key_tokens))
+        if not isinstance(edits, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in edits):
+            raise ValueError(f"edits is {edits!r}; expected a list of pairs [query, key]")
+        for pair in edits:
+            for name, value, limit in zip("qk", pair, limits):
+                whole_number(value, name, 0, limit - 1)
+        return [list(pair) for pair in edits]
+
+    @validate("scores", "values")
+    def _check_matrix(self, proposal: dict) -> Tensor:
+        name, value = proposal["trait"].name, proposal["value"]
+        matrix = to_tensor(value, name)
+        keys = len(self.key_tokens)
+        rows, columns = (len(self.query_tokens), keys) if name == "scores" else (keys, None)
+        wanted = f"({rows}, {columns}), queries × keys" if columns else f"({rows}, d_v), keys × features"
+        if matrix.dim() != 2 or matrix.size(0) != rows or matrix.size(1) != (columns or max(1, matrix.size(1))):
+            raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected {wanted}")
+        return matrix
+
+    # What is shown
+
+    def answer(self, question: str) -> dict[str, dict[str, str]]:
+        return {one_of(["snippets"], question, "question"): self.snippets()}
+
+    def panels(self) -> list[Panel]:
+        """Mask, scores as filled, weights and output."""
+        queries, keys, blocked = self.query_tokens, self.key_tokens, ~self.allowed
+        features = [str(i) for i in range(self.values.size(-1))]
+        return [
+            Panel("mask", f"mask ({self.convention})", queries, keys, self.mask(), blocked),
+            Panel("scores", f"scores as filled ({self.fill})", queries, keys, self.filled, blocked),
+            Panel("weights", "weights", queries, keys, self.weights, blocked, main=True),
+            Panel("values", "output", queries, features, self.output, column_axis="feature"),
+        ]
+
+    def note(self) -> str:
+        """In words: which queries may look at nothing, and what becomes of them; empty if there are none."""
+        names = [f"{row} “{self.query_tokens[row]}”" for row in self.empty_rows]
+        return f"May look at nothing: query {', '.join(names)}. {ADVICE}" if names else ""
+
+    def __repr__(self) -> str:
+        allowed = self.allowed
+        clicks = "1 click" if len(self.edits) == 1 else f"{len(self.edits)} clicks"
+        empty = f"; may look at nothing: query {', '.join(map(str, self.empty_rows))}" if self.empty_rows else ""
+        return (
+            f"MaskStudio: {self.kind}, {allowed.size(0)} queries × {allowed.size(1)} keys, "
+            f"{int(allowed.sum())} of {allowed.numel()} pairs may look, {clicks}, fill {self.fill}{empty}"
+        )
+
+
+def _one_of(choices: tuple[str, ...], value: Any, name: str) -> str:
+    return one_of(choices, ALIASES.get(value, value) if isinstance(value, str) else value, name)

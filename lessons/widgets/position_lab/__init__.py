@@ -1,0 +1,1 @@
+"""PositionLab: sinusoids, distances and rotary pairs."""

@@ -1,0 +1,1 @@
+"""ScalingLab: what dividing by the square root of d does."""

@@ -1,0 +1,74 @@
+"""What ScalingLab computes, without a widget: pairs of q and k -> scores -> weights -> entropy and gradient.
+
+Shapes: N queries, each with K keys of its own; d features. The same numbers are drawn in scaling.js.
+"""
+
+import math
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+NUM_QUERIES = 100
+MAX_KEYS = 16
+MAX_FEATURES = 1024
+STUCK = 0.99
+_LOW = 0xFFFFFFFF  # the lower 32 bits
+
+
+def _scramble(x: Tensor) -> Tensor:
+    """A whole number of 32 bits -> another one, as if drawn: the same on every machine, and in the browser."""
+    x = (x ^ (x >> 16)) * 0x7FEB352D & _LOW
+    x = (x ^ (x >> 15)) * 0x846CA68B & _LOW
+    return x ^ (x >> 16)
+
+
+@lru_cache(maxsize=4)
+def draw_vectors(seed: int, num_keys: int) -> tuple[Tensor, Tensor]:
+    """q (N, MAX_FEATURES) and k (N, num_keys, MAX_FEATURES), features of mean 0 and variance 1.
+
+    A key has a place of its own in the sequence: with more keys, the first ones stay as they are.
+    """
+    places = torch.arange(NUM_QUERIES * (1 + MAX_KEYS) * MAX_FEATURES // 2)
+    vectors = places.view(NUM_QUERIES, 1 + MAX_KEYS, -1)[:, : 1 + num_keys]
+    start = _scramble(torch.tensor(seed))
+    radius = (-2 * ((_scramble(2 * vectors ^ start) + 1).double() / 2**32).log()).sqrt()
+    angle = 2 * math.pi * _scramble(2 * vectors + 1 ^ start).double() / 2**32
+    numbers = torch.stack([radius * angle.cos(), radius * angle.sin()], dim=-1).flatten(-2)
+    return numbers[:, 0], numbers[:, 1:]
+
+
+def multiply(q: Tensor, k: Tensor) -> Tensor:
+    """q (N, d) and k (N, K, d) -> their products q·k (N, K), not scaled."""
+    return (k @ q[:, :, None])[..., 0]
+
+
+def spread(weights: Tensor) -> Tensor:
+    """The entropy of each row in nats; (…, K) -> (…)."""
+    return torch.special.entr(weights).sum(dim=-1)
+
+
+def by_scores(weights: Tensor) -> Tensor:
+    """How each weight moves with each score: diag(w) − w wᵀ; (…, K) -> (…, K, K), weights down, scores across."""
+    return torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+
+
+def by_query(weights: Tensor, k: Tensor, divisor: float) -> Tensor:
+    """How each weight moves with each feature of the query; weights (…, K) and k (…, K, d) -> (…, K, d)."""
+    return weights[..., None] * (k - weights[..., None, :] @ k) / divisor
+
+
+def sizes(d: int, most: int) -> list[int]:
+    """The head dimensions at which the curves are drawn: powers of two, `most`, and the present d."""
+    return sorted({2**i for i in range(most.bit_length())} | {most, d})
+
+
+def summarise(q: Tensor, k: Tensor, divisor: float) -> dict[str, float]:
+    """The mean entropy of all queries, their median gradient, and the share that gives over 99 % to a single key."""
+    weights = (multiply(q, k) / divisor).softmax(dim=-1)
+    gradient = by_query(weights, k, divisor).square().sum(dim=(-2, -1)).sqrt()
+    return {
+        "entropy": spread(weights).mean().item(),
+        "gradient": gradient.median().item(),
+        "stuck": (weights.amax(dim=-1) > STUCK).double().mean().item(),
+    }

@@ -1,0 +1,1 @@
+"""ShapeTour: a batch on its way through a whole Transformer."""

@@ -1,0 +1,114 @@
+import { escapeText } from "../shared/grid.js";
+import { QUIET, View, asWidget, button } from "../shared/parts.js";
+
+// ShapeTour: the stops of a batch on its way through the model, and the tensor at the present one.
+
+const SIZE_NAMES = { B: "sentences", S: "source tokens", T: "target tokens", D: "features", H: "heads", V: "words" };
+const TOUR = `
+  <div class="lw-bar st-bar">${button("back", "◂ Back")}${button("next", "Next ▸")}<span data-part="place"></span>
+    <label>sentence<select data-part="sentence" ${QUIET}></select></label>
+    <label data-part="heads">head<select data-part="head" ${QUIET}></select></label></div>
+  <div class="st-stage"><nav class="st-way" aria-label="the way through the model" data-part="way"></nav>
+    <section class="st-stop"><h4 data-part="name"></h4><p class="st-shape" data-part="shape"></p>
+      <pre class="st-code" data-part="code"></pre><p data-part="text"></p><div class="st-grid" data-part="grid"></div></section></div>
+  <p class="lw-readout">Page Down and Page Up, or the arrow keys on a stop, go on and back; Home and End go to the ends.</p>
+  <p class="lw-warning" data-part="warning" role="status"></p>`;
+
+class Tour extends View {
+  static TRAITS = ["step", "sentence", "head", "sizes", "way", "shown"];
+  static FRAME = TOUR;
+
+  make() {
+    this.find("back").addEventListener("click", () => this.go(this.model.get("step") - 1));
+    this.find("next").addEventListener("click", () => this.go(this.model.get("step") + 1));
+    for (const name of ["sentence", "head"])
+      this.find(name).addEventListener("change", (event) => this.commit({ [name]: Number(event.target.value) }));
+    this.find("way").addEventListener("click", (event) => {
+      const step = event.target.closest("[data-step]")?.dataset.step;
+      if (step !== undefined) this.go(Number(step));
+    });
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
+  }
+
+  go(step) {
+    const to = Math.min(Math.max(step, 0), this.model.get("way").length - 1);
+    if (to !== this.model.get("step")) this.commit({ step: to });
+  }
+
+  pressKey(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const step = this.model.get("step");
+    const listed = Boolean(event.target.closest("[data-step]"));
+    const ways = { PageDown: step + 1, PageUp: step - 1 };
+    if (listed) Object.assign(ways, { ArrowDown: step + 1, ArrowRight: step + 1, ArrowUp: step - 1, ArrowLeft: step - 1, Home: 0, End: Infinity });
+    if (!(event.key in ways)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.go(ways[event.key]);
+    if (listed) this.find("way").querySelector(`[data-step="${this.model.get("step")}"]`).focus();
+  }
+
+  draw(state) {
+    this.drawWay(state);
+    const [name, side, axes, shape, code, text] = state.way[state.step];
+    this.write("place", `stop ${state.step + 1} of ${state.way.length}`);
+    this.write("name", `${side}: ${name}`);
+    const letters = axes.split(" ");
+    this.write("shape", `(${letters.join(", ")}) = (${shape.join(", ")}): ${letters.map((x, i) => `${shape[i]} ${SIZE_NAMES[x]}`).join(" × ")}`);
+    this.write("code", code);
+    this.write("text", text);
+    for (const [part, at] of [["back", 0], ["next", state.way.length - 1]])
+      this.find(part).setAttribute("aria-disabled", String(state.step === at));
+    this.drawChoices(state, axes);
+    const here = JSON.stringify([state.step, state.sentence, state.head]) === JSON.stringify(state.shown.at);
+    this.root.toggleAttribute("aria-busy", !here);
+    if (here && state.shown !== this.painted) this.drawTensor(state.shown, name);
+  }
+
+  drawWay({ way, step }) {
+    const nav = this.find("way");
+    if (!nav.children.length) {
+      const stops = (side) => way.map(([name, its, , shape], i) => its !== side ? "" :
+        `<li><button type="button" data-step="${i}" tabindex="-1" ${QUIET}><b>${escapeText(name)}</b> <span>(${shape.join(", ")})</span></button></li>`).join("");
+      nav.innerHTML = ["encoder", "decoder"].map((side) => `<section><h4>${side}</h4><ol>${stops(side)}</ol></section>`).join("");
+    }
+    for (const stop of nav.querySelectorAll("[data-step]")) {
+      const present = Number(stop.dataset.step) === step;
+      if (present) stop.setAttribute("aria-current", "step");
+      else stop.removeAttribute("aria-current");
+      stop.tabIndex = present ? 0 : -1;
+    }
+  }
+
+  drawChoices({ sizes, sentence, head }, axes) {
+    [["sentence", sizes[0], sentence], ["head", sizes[1], head]].forEach(([name, count, value]) => {
+      const select = this.find(name);
+      if (select.length !== count) select.innerHTML = Array.from({ length: count }, (_, i) => `<option>${i}</option>`).join("");
+      select.value = String(value);
+    });
+    this.find("heads").hidden = !axes.includes("H");
+  }
+
+  drawTensor(shown, name) {
+    this.painted = shown;
+    const floats = new Float32Array(Uint8Array.from(atob(shown.data), (c) => c.charCodeAt(0)).buffer);
+    const columns = shown.columns.length;
+    const values = shown.rows.map((_, r) => [...floats.subarray(r * columns, (r + 1) * columns)]);
+    const [rowAxis, columnAxis] = shown.axes;
+    const kind = `${shown.tone} ${rowAxis} ${columnAxis}`;
+    if (kind !== this.kind) {
+      this.find("grid").replaceChildren();
+      this.tensor = this.grid("grid", { title: name, tone: shown.tone, rowAxis, columnAxis, sums: shown.tone === "weights" });
+      this.kind = kind;
+    }
+    const sums = values.map((row) => ({ total: row.reduce((a, b) => a + b, 0), empty: false }));
+    const note = `${shown.more ? "The first of them; " : ""}rows: ${rowAxis}, columns: ${columnAxis}`;
+    this.tensor.show({ rows: shown.rows, columns: shown.columns, values, sums, note, title: name });
+  }
+
+  point(part, r, c) {
+    this.tensor.point(r, c);
+  }
+}
+
+export default asWidget(Tour);

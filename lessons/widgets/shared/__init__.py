@@ -1,0 +1,1 @@
+"""What several widgets share: the grid, its controls and styles, and the rules of a mask."""

@@ -1,0 +1,1 @@
+"""TrainingMonitor: a training run, live."""

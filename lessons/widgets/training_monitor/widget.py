@@ -1,0 +1,304 @@
+"""TrainingMonitor: watches a training run while it goes on, and keeps its last picture."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from IPython.display import DisplayHandle, display
+from matplotlib.figure import Figure
+from torch import Tensor
+from traitlets import validate
+
+from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons.widgets.pictures import Drawing, Panel, format_number
+from lessons.widgets.training_monitor import busy_kernel, charts, recording
+
+WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
+LIVE = (RUNNING, PAUSED)
+FINISHED, INTERRUPTED, FAILED = "finished", "interrupted", "stopped by an error"
+BETWEEN = 0.1  # seconds between two updates of the picture
+BLOCK = 20  # so many points are sent anew with each update
+MOST = 10**9
+
+
+class TrainingMonitor(LessonWidget):
+    """A training run: its loss, what is measured now and then, and the weights of one sentence as they form.
+
+    total: the steps that the run will have, or None. log_axis: a logarithmic axis for the loss.
+    cursor: the step that is read out; None follows the run. digits: decimals in the stored picture.
+
+    `watch(progresses)` hands on each of them, anything that has .step and .loss, and maybe .learning_rate.
+    While it runs, `paused` halts it after the present step, and `stopping` ends it there.
+    """
+
+    _esm = front_end("training_monitor")
+    _css = style("training_monitor")
+
+    total, log_axis, cursor, digits, paused, stopping = (synced() for _ in range(6))
+    status, reason, earlier, recent, latest, stride, measured, attention = (synced() for _ in range(8))
+
+    def __init__(self, total: int | None = None, log_axis: bool = False, digits: int = 2, **options: Any):
+        self._lock = threading.RLock()  # the browser's messages come in a thread of their own while a cell runs
+        self._recording = self._left = self._asked = False
+        self._displays: list[DisplayHandle] = []
+        self._forget()
+        start = {"cursor": None, "paused": False, "stopping": False, **self._picture(), **options}
+        with self._record():
+            super().__init__(total=total, log_axis=log_axis, digits=digits, **start)
+
+    # A run
+
+    def watch(self, progresses: Iterable) -> Iterator:
+        """Hand on each progress after it was drawn; wait while paused.
+
+        How it ends is kept as `status`; exceptions pass on. A second run goes on where the first ended.
+        """
+        try:
+            run = iter(progresses)
+        except TypeError:
+            raise ValueError(f"progresses is {progresses!r}; expected something to loop over") from None
+        return self._watch(run)
+
+    def _watch(self, run: Iterator) -> Iterator:
+        if self._status in LIVE:
+            raise ValueError(f"status is {self._status!r}; expected a monitor that watches no other run")
+        self.stopping = self._left = False
+        self._show(RUNNING)
+        try:
+            with busy_kernel.reachable(self.comm):
+                for progress in run:
+                    self._add(progress)
+                    yield progress
+                    self._wait()
+                    if self.stopping:
+                        self._end(INTERRUPTED, f"stopped after step {self.step}; what was learnt is kept")
+                        return
+            self._end(FINISHED)
+        except GeneratorExit:
+            if not sys.is_finalizing():
+                self._end(INTERRUPTED, f"the loop was left after step {self.step}")
+                self._left = True
+            raise
+        except BaseException as error:
+            self._end(*_why(error))
+            raise
+        finally:
+            if hasattr(run, "close"):
+                run.close()
+
+    def measure(self, **numbers: float) -> None:
+        """Named numbers from 0 to 1, at the present step."""
+        read = {name: recording.read_measure(name, value) for name, value in numbers.items()}
+        names = {**self._measures, **read}
+        if len(names) > recording.MAX_NAMES:
+            raise ValueError(
+                f"measure has {len(names)} names, {', '.join(names)}; expected {recording.MAX_NAMES} at most"
+            )
+        with self._lock:
+            for name, value in read.items():
+                curve = self._measures.setdefault(name, recording.Curve(recording.MAX_MEASURES))
+                again = curve.latest is not None and curve.latest[0] == self.step
+                (curve.replace if again else curve.add)([self.step, value])
+            self._refresh()
+
+    def show_weights(
+        self, weights: Any, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None
+    ) -> None:
+        """The attention weights (T, S) of one sentence, at the present step."""
+        self._weights = recording.read_weights(weights, rows, columns, self.step)
+        self._refresh()
+
+    def clear(self) -> None:
+        """Forget the run."""
+        if self._status in LIVE:
+            raise ValueError(f"status is {self._status!r}; expected a run that has ended")
+        self._forget()
+        self.cursor = None
+        self._refresh(at_once=True)
+
+    @property
+    def step(self) -> int:
+        """The latest one; 0 before the first."""
+        return self._curve.latest[0] if self._curve.latest else 0
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps that are drawn: of a long run every `stride`-th, and the latest."""
+        return [step for step, _, _ in self._curve.points]
+
+    @property
+    def losses(self) -> list[float]:
+        """The losses at these steps, with six digits."""
+        return [float(loss) for _, loss, _ in self._curve.points]
+
+    @property
+    def measures(self) -> dict[str, list[tuple[int, float]]]:
+        """Steps and numbers by name."""
+        return {name: [(step, value) for step, value in curve.points] for name, curve in self._measures.items()}
+
+    @property
+    def weights(self) -> Tensor | None:
+        """(T, S), the last ones that were shown."""
+        return None if self._weights is None else recording.weights_of(self._weights)
+
+    # What happens in a run
+
+    def _forget(self) -> None:
+        self._status, self._reason = WAITING, ""
+        self._curve = recording.Curve()
+        self._measures: dict[str, recording.Curve] = {}
+        self._weights: dict | None = None
+        self._sent = -BETWEEN
+
+    def _add(self, progress: Any) -> None:
+        before = self._curve.latest
+        point = recording.read_progress(progress, before and before[0])
+        self._curve.add(point)
+        if self.total is not None and point[0] > self.total:
+            self.total = point[0]
+        self._refresh(at_once=before is None)
+
+    def _wait(self) -> None:
+        if not self.paused or self.stopping:
+            return
+        self._show(PAUSED)
+        while self.paused and not self.stopping:
+            time.sleep(0.05)
+        self._show(RUNNING)
+
+    def _cell_ends(self, error: BaseException | None) -> None:
+        """Only now it is known whether an exception has left the loop; and what is to be stored with the notebook."""
+        if error is not None and self._left:
+            self._end(*_why(error))
+        data, metadata = self._repr_mimebundle_()
+        for shown in self._displays:
+            shown.update(data, metadata=metadata, raw=True)
+        self._left = self._asked = False
+
+    def _end(self, status: str, reason: str = "") -> None:
+        self.paused = self.stopping = False
+        self._show(status, reason)
+
+    def _show(self, status: str, reason: str = "") -> None:
+        self._status, self._reason = status, reason
+        self._refresh(at_once=True)
+
+    # The browser
+
+    def _picture(self) -> dict[str, Any]:
+        """The traits that the run sets. Points that stay as they are, are apart from those that are sent often."""
+        kept = self._curve.kept
+        settled = len(kept) // BLOCK * BLOCK
+        return {
+            "status": self._status,
+            "reason": self._reason,
+            "earlier": kept[:settled],
+            "recent": kept[settled:],
+            "latest": self._curve.latest,
+            "stride": self._curve.stride,
+            "measured": {name: curve.points for name, curve in self._measures.items()},
+            "attention": self._weights,
+        }
+
+    def _refresh(self, *, at_once: bool = False) -> None:
+        """Tell the browser what is new, in one message; while it runs, only if the last one is not too recent."""
+        if not self._asked:
+            self._asked = busy_kernel.when_the_cell_ends(self._cell_ends)
+        now = time.monotonic()
+        if not at_once and self._status in LIVE and now - self._sent < BETWEEN:
+            return
+        self._sent = now
+        with self._record(), self.hold_sync():
+            for name, value in self._picture().items():
+                setattr(self, name, value)
+
+    @contextmanager
+    def _record(self) -> Iterator[None]:
+        """The run's own traits may be set within."""
+        with self._lock:
+            self._recording = True
+            try:
+                yield
+            finally:
+                self._recording = False
+
+    def notify_change(self, change: Any) -> None:
+        with self._lock:
+            super().notify_change(change)
+
+    def _take(self, state: dict[str, Any]) -> None:
+        """A click that arrives after the run is over is of no meaning for the next one."""
+        with self._lock:
+            late = [name for name in ("paused", "stopping") if state.get(name) is True and self._status not in LIVE]
+            if late:
+                self.send_state(late)
+            super()._take({name: value for name, value in state.items() if name not in late})
+
+    # What a trait accepts
+
+    @validate("status", "reason", "earlier", "recent", "latest", "stride", "measured", "attention")
+    def _check_recorded(self, proposal: dict) -> Any:
+        if not self._recording:
+            name = proposal["trait"].name
+            raise ValueError(f"{name} is {proposal['value']!r}; expected no change: the run sets it")
+        return proposal["value"]
+
+    @validate("paused", "stopping", "log_axis")
+    def _check_switch(self, proposal: dict) -> bool:
+        if not isinstance(proposal["value"], bool):
+            raise ValueError(f"{proposal['trait'].name} is {proposal['value']!r}; expected True or False")
+        return proposal["value"]
+
+    @validate("total", "cursor")
+    def _check_step(self, proposal: dict) -> int | None:
+        name, value = proposal["trait"].name, proposal["value"]
+        if value is None:
+            return None
+        low = max(self.step, 1) if name == "total" else 0
+        return whole_number(value, name, low, MOST)
+
+    @validate("digits")
+    def _check_digits(self, proposal: dict) -> int:
+        return whole_number(proposal["value"], "digits", 0, 4)
+
+    # Pictures
+
+    def panels(self) -> list[Panel]:
+        """Some of the losses, some of what was measured, and the weights."""
+        return charts.panels(self._curve.points, self._measures, self._weights, self.digits)
+
+    def drawing(self) -> Drawing | None:
+        return charts.draw_loss(self._curve.points, self.total, self.log_axis, self.digits)
+
+    def note(self) -> str:
+        return "" if self._status == FAILED else self._reason
+
+    def figure(self) -> Figure:
+        """The loss, what was measured, and the weights, by lessons.plots."""
+        return charts.figure(self.steps, self.losses, self.measures, self._weights, self.log_axis)
+
+    def _ipython_display_(self) -> None:
+        """Show it in a way that lets the stored picture be renewed after the run."""
+        data, metadata = self._repr_mimebundle_()
+        shown = display(data, metadata=metadata, raw=True, display_id=True)
+        self._displays = [*self._displays[-3:], *([shown] if shown else [])]
+
+    def __repr__(self) -> str:
+        said = [self._status]
+        if self._curve.latest is not None:
+            said.append(f"step {self.step}" + ("" if self.total is None else f" of {self.total}"))
+            said.append(f"loss {format_number(float(self._curve.latest[1]), self.digits)}")
+        said += [
+            f"{recording.in_words(name)} {curve.latest[1]:.{self.digits}f}" for name, curve in self._measures.items()
+        ]
+        reason = f": {self._reason}" if self._status == FAILED else ""
+        return f"TrainingMonitor: {', '.join(said)}{reason}"
+
+
+def _why(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, "by the keyboard or the button of Jupyter; what was learnt is kept"
+    return FAILED, recording.say_error(error)

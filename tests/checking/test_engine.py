@@ -1,0 +1,366 @@
+"""What a check says, word for word, on exercises small enough to see through."""
+
+import linecache
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from lessons.checking.engine import Case, Exercise, Mistake, is_unattempted, rows_sum_to_one
+from lessons.checking.reports import show
+
+X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+ZERO = "a row of zeros"
+
+
+def cases(generator):
+    return [
+        Case({"x": X}),
+        Case({"x": torch.randn(3, 3, generator=generator)}),
+        Case({"x": torch.zeros(1, 2)}, about=ZERO),
+        Case({"x": X[:1]}, about="gradients", gradients=True),
+    ]
+
+
+def shares(x):
+    """Each row divided by its sum; a row of zeros stays."""
+    total = x.sum(dim=1, keepdim=True)
+    return x / torch.where(total == 0, torch.ones_like(total), total)
+
+
+toy = Exercise(
+    name="my_shares",
+    reference=shares,
+    cases=cases,
+    mistakes=[
+        Mistake(lambda x: x / x.sum(dim=0), "columns", also=(lambda x: x / x.sum(dim=-2, keepdim=True),)),
+        Mistake(lambda x: x / x.sum(dim=1, keepdim=True), "zeros", seen_in=ZERO),
+        Mistake(lambda x: x.reshape(7), "seven"),
+    ],
+    hints=["first <hint>", "second"],
+)
+EVIDENCE = """Seen with x (2, 3).
+x =
+[[1., 2., 3.],
+ [4., 5., 6.]]
+the result, yours:
+{yours}
+the result, expected:
+[[0.1667, 0.3333, 0.5000],
+ [0.2667, 0.3333, 0.4000]]"""
+
+
+@pytest.fixture(autouse=True)
+def four_decimals():
+    torch.set_printoptions(profile="default")
+
+
+def cell(text, name="my_shares"):
+    """A function as a notebook makes it: its source can be quoted."""
+    filename = f"<cell {hash(text)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    namespace = {"torch": torch, "shares": shares}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[name]
+
+
+def test_right():
+    assert (
+        repr(toy.check(shares))
+        == "Right. Compared with the reference on 4 inputs; among them: a row of zeros; gradients."
+    )
+    plain = Exercise("twice", lambda x: 2 * x, lambda g: [Case({"x": X}), Case({"x": X.T})], [], [])
+    assert repr(plain.check(lambda x: x + x)) == "Right. Compared with the reference on 2 inputs of different sizes."
+
+
+def test_a_wrong_value_nobody_foresaw():
+    report = toy.check(lambda x: shares(x).round(decimals=1))
+    assert report.message == (
+        "Values: the result differs in 4 of 6 places, first at [0, 0]: yours 0.2, expected 0.1667."
+    )
+    assert report.mistake is None
+    assert report.evidence == EVIDENCE.format(yours="[[0.2000, 0.3000, 0.5000],\n [0.3000, 0.3000, 0.4000]]")
+
+
+def test_numbers_that_look_alike_get_more_digits():
+    message = toy.check(lambda x: shares(x) * 1.0002).message
+    yours, expected = re.search(r"yours (\S+), expected (\S+)\.$", message).groups()
+    assert yours != expected
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_a_known_mistake_is_named_in_each_of_its_ways(way):
+    mistake = toy.mistakes[0]
+    report = toy.check((mistake.wrong, *mistake.also)[way])
+    assert repr(report) == "Not yet. columns\n" + EVIDENCE.format(
+        yours="[[0.2000, 0.2857, 0.3333],\n [0.8000, 0.7143, 0.6667]]"
+    )
+    assert report.mistake is mistake
+
+
+def test_a_mistake_that_agrees_in_the_ordinary_cases_is_named():
+    def columns_or_nothing(x):
+        return x / x.sum(dim=0) if len(x) > 1 else x + 1
+
+    assert toy.check(columns_or_nothing).message.startswith("columns")
+
+
+def test_a_mistake_is_not_named_where_the_learner_is_right():
+    def right_for_the_first(x):
+        return shares(x) if x.shape == X.shape else x / x.sum(dim=0)
+
+    report = toy.check(right_for_the_first)
+    assert report.mistake is None
+    assert report.evidence.startswith("Seen with x (3, 3)")
+
+
+def test_two_mistakes_that_fit_in_part_are_not_named():
+    two = Exercise(
+        "f",
+        lambda x: x,
+        lambda g: [Case({"x": X}), Case({"x": X.T}, about="turned"), Case({"x": -X}, about="negative")],
+        [
+            Mistake(lambda x: x + 1 if x.shape == X.shape else x, "one"),
+            Mistake(lambda x: x + 1 if len(x) == 2 else 2 * x, "two"),
+        ],
+        [],
+    )
+    assert two.check(lambda x: x + 1).mistake is None
+
+
+def test_the_case_that_a_hint_speaks_of_is_shown():
+    report = toy.check(toy.mistakes[1].wrong)
+    assert repr(report) == (
+        "Not yet. zeros\nIt goes wrong here: a row of zeros.\nSeen with x (1, 2).\nx =\n[[0., 0.]]\n"
+        "the result, yours:\n[[nan, nan]]\nthe result, expected:\n[[0., 0.]]"
+    )
+
+
+def test_an_exception_is_shown_with_the_line_and_the_input():
+    report = toy.check(cell("def my_shares(x):\n    y = x @ x\n    return y\n"))
+    assert "my_shares could not be run to its end.\nIt raised RuntimeError: mat1 and mat2" in report.message
+    assert report.message.endswith("\nin line 2 of your cell: y = x @ x")
+    assert report.evidence.startswith("Seen with x (2, 3).")
+
+
+def test_the_innermost_line_of_the_cell_is_quoted():
+    text = "def helper(x):\n    return x.reshape(100)\n\n\ndef my_shares(x):\n    return helper(x)\n"
+    assert toy.check(cell(text)).message.endswith("in line 2 of your cell: return x.reshape(100)")
+
+
+def test_no_line_of_another_file_is_quoted():
+    assert "of your cell" not in toy.check(torch.linalg.inv).message
+
+
+def test_an_exception_is_named_by_its_text():
+    assert toy.check(lambda x: x.reshape(7)).mistake is toy.mistakes[2]
+    assert toy.check(lambda x: x.reshape(8)).mistake is None
+
+
+@pytest.mark.parametrize(
+    ("candidate", "message"),
+    [
+        (lambda x: [x].clear(), "None: the result is None; does your function end with `return`"),
+        (lambda x: shares(x).tolist(), "Type: the result is a list; expected a tensor."),
+        (lambda x: shares(x)[None], "Shape: the result is (1, 2, 3); expected (2, 3)."),
+        (lambda x: shares(x) > 0.3, "Kind of number: the result holds True and False (torch.bool); expected floats"),
+        (lambda x: shares(x).to(torch.complex64), "Kind of number: the result holds complex numbers"),
+        (
+            lambda x: shares(x).to_sparse(),
+            "my_shares could not be run to its end.\nIt raised TypeError: the result is not",
+        ),
+        (lambda x: shares(x) * torch.nan, "NaN: the result has it in 6 of 6 places, first at [0, 0]."),
+        (lambda: X, "my_shares could not be run to its end.\nIt raised TypeError"),
+        (lambda x: shares(x.add_(1e-6)), "The results aside, your code changed its argument x."),
+        (lambda x: shares(x.detach()), "The numbers are right, but their gradients are not"),
+        (lambda x: shares(x).exp().sub_(0).log(), "The numbers are right, but torch cannot take gradients"),
+    ],
+)
+def test_each_property_that_can_be_broken(candidate, message):
+    assert toy.check(candidate).message.startswith(message), toy.check(candidate)
+
+
+def test_a_law_is_asked_even_where_the_numbers_agree():
+    lawful = Exercise("f", lambda x: x, lambda g: [Case({"x": X})], [], [], laws=[lambda case, results: "never enough"])
+    assert lawful.check(lambda x: x.clone()).message == "never enough"
+
+
+def test_the_law_of_rows():
+    law = rows_sum_to_one(1)
+    fine = torch.full((2, 4), 0.25)
+    assert law(None, (None, fine)) is None
+    assert law(None, (None, torch.stack([fine[0], fine[0] * 1.1]))) == (
+        "Sums: row [1] of your weights sums to 1.1; each row must sum to 1."
+    )
+
+
+def test_several_results():
+    pair = Exercise("f", lambda x: (x, 2 * x), lambda g: [Case({"x": X})], [], [], outputs=("one", "two"))
+    assert pair.check(lambda x: [x, x + x]).passed
+    assert pair.check(lambda x: x).message == "f returned one thing; expected 2: one, two."
+    assert pair.check(lambda x: (x, x, x)).message == "f returned 3 things; expected 2: one, two."
+    assert pair.check(lambda x: [x].clear()).message == "f returned None. Does it end with `return`?"
+    report = pair.check(lambda x: (x, x))
+    assert report.message.startswith("Values: two differs in 6 of 6 places")
+    assert "one, yours" not in report.evidence
+
+
+def test_a_result_that_is_none_at_times():
+    weights_at_times = Exercise(
+        name="f",
+        reference=lambda x, wanted: (x, x if wanted else None),
+        cases=lambda generator: [Case({"x": X, "wanted": False}), Case({"x": X, "wanted": True})],
+        outputs=("output", "weights"),
+        mistakes=[],
+        hints=["one", "two"],
+    )
+    assert weights_at_times.check(weights_at_times.reference).passed
+    report = weights_at_times.check(lambda x, wanted: (x, x))
+    assert report.message == "None: weights is a Tensor; expected None."
+    assert "weights, yours" not in report.evidence
+    report = weights_at_times.check(lambda x, wanted: (x, None))
+    assert report.message.startswith("None: weights is None; does your function end with `return`")
+
+
+def test_an_answer():
+    answer = Exercise("n", lambda: 7.0, lambda g: [Case({})], [Mistake(lambda: 8.0, "eight")], [])
+    assert repr(answer.check(7)) == "Right. That is the answer."
+    assert repr(answer.check(8)) == "Not yet. eight"
+    assert repr(answer.check(9)) == "Not yet. That is not it. Work it out on paper once more, or unfold a hint."
+    assert repr(answer.check(...)) == "Not attempted. Write n in the cell above, run it, and run this one again."
+
+
+def test_large_inputs_are_named_and_not_shown():
+    large = Exercise("f", lambda x: x, lambda g: [Case({"x": torch.ones(9, 9)})], [], [])
+    assert large.check(lambda x: x + 1).evidence == "Seen with x (9, 9)."
+
+
+def test_no_function():
+    assert toy.check(X).message == "my_shares is a Tensor; expected a function: def my_shares(…)."
+
+
+def stub_with_docstring(x):
+    """Nothing yet."""
+
+
+def stub_with_pass(x):
+    pass
+
+
+def stub_with_dots(x): ...
+
+
+def stub_with_return(x):
+    return
+
+
+class StubClass(nn.Module):
+    def forward(self, x): ...
+
+
+@pytest.mark.parametrize(
+    "stub", [stub_with_docstring, stub_with_pass, stub_with_dots, stub_with_return, StubClass, None, ...]
+)
+def test_stubs(stub):
+    assert is_unattempted(stub)
+
+
+def test_what_is_no_stub():
+    class Misspelt(nn.Module):
+        def foward(self, x):
+            return x
+
+    for attempt in (lambda x: x, lambda x: 0, Misspelt, X, 0, print, nn.Linear):
+        assert not is_unattempted(attempt)
+
+
+def test_not_implemented_counts_as_not_attempted_only_in_the_learners_own_code():
+    assert toy.check(cell("def my_shares(x):\n    raise NotImplementedError\n")).verdict == "Not attempted"
+
+    inside = cell("def my_shares(x):\n    return torch.nn.Module()(x)\n")
+    assert toy.check(inside).verdict == "Not yet"
+
+    class Empty(nn.Module):
+        pass
+
+    modules = Exercise("M", nn.Identity, lambda g: [Case({"x": X})], [], [], call=lambda module, x: module()(x))
+    assert modules.check(nn.Identity).passed
+    assert modules.check(Empty).verdict == "Not yet"
+
+
+def test_exit_is_caught_and_an_interrupt_is_not():
+    def leave(x):
+        raise SystemExit
+
+    def interrupt(x):
+        raise KeyboardInterrupt
+
+    assert "It raised SystemExit" in toy.check(leave).message
+    with pytest.raises(KeyboardInterrupt):
+        toy.check(interrupt)
+
+
+def test_the_same_inputs_at_each_check():
+    first, second = (torch.cat([case.inputs["x"].flatten() for case in toy.draw()]) for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_html():
+    report = toy.check(cell('def my_shares(x):\n    raise ValueError("<b>")\n'))
+    page = report._repr_html_()
+    assert "<b>" not in page
+    assert page.startswith('<div style="border-left: 4px solid #D55E00;')
+    assert "<strong>Not yet.</strong> my_shares could not be run" in page
+    assert page.endswith("</pre></div>")
+    assert "#0072B2" in toy.check(shares)._repr_html_()
+    assert "#888888" in toy.check(...)._repr_html_()
+
+
+def test_hints_lie_within_each_other_and_the_solution_innermost():
+    hints = toy.help()
+    page = hints._repr_html_()
+    order = [
+        page.index(part) for part in ("Hint 1", "first &lt;hint&gt;", "Hint 2", "second", "Solution", "def shares")
+    ]
+    assert order == sorted(order)
+    assert page.endswith("</details></details></details>")
+    assert repr(hints) == "2 hints and the solution, folded away: each opens the way to the next."
+
+
+def test_markup_in_evidence_and_solution_is_escaped():
+    marked = Exercise(
+        "f", lambda x, note: x, lambda g: [Case({"x": X, "note": "<i>"})], [], ["one"], solution=("a < b",)
+    )
+    assert "&lt;i&gt;" in marked.check(lambda x, note: x + 1)._repr_html_()
+    assert "a &lt; b" in marked.help()._repr_html_()
+
+
+def test_emphasis_and_code_in_what_is_said():
+    said = Exercise(
+        "f", lambda x: x, lambda g: [Case({"x": X})], [], ["the *last* key: `k[-1]`, not 2 * a * b or a*b*c"]
+    )
+    assert "the <em>last</em> key: <code>k[-1]</code>, not 2 * a * b or a*b*c" in said.help()._repr_html_()
+
+
+def test_fewer_digits_are_refused_and_more_are_welcome():
+    report = toy.check(lambda x: shares(x).half())
+    assert report.message.startswith("Kind of number: the result is in torch.float16, and has lost digits; expected")
+    assert not toy.check(lambda x: shares(x).half().float()).passed
+    assert toy.check(lambda x: shares(x.double())).passed
+
+
+def test_an_answer_may_be_a_list_of_rows():
+    rows = Exercise("rows", lambda: [[1, 0], [0, 1]], lambda g: [Case({})], [], [])
+    assert rows.check([torch.tensor([1, 0]), torch.tensor([0, 1])]).passed
+
+
+def test_nothing_is_shown_as_minus_zero():
+    assert show(torch.tensor([-0.00001, -1.0])) == "[ 0., -1.]"
+
+
+def test_the_line_of_a_class_is_quoted():
+    text = "class Twice(torch.nn.Module):\n    def forward(self, x):\n        return x.reshape(100)\n"
+    modules = Exercise("Twice", nn.Identity, lambda g: [Case({"x": X})], [], [], call=lambda module, x: module()(x))
+    message = modules.check(cell(text, "Twice")).message
+    assert message.endswith("in line 3 of your cell: return x.reshape(100)")

@@ -1,0 +1,198 @@
+"""The checker is proved: it accepts what is right, names each known mistake, and rejects what nobody foresaw."""
+
+import importlib
+import linecache
+import pkgutil
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+
+import lessons.exercises
+from lessons.checking.engine import Exercise, is_unattempted
+from tests import answers
+
+MODULES = [
+    importlib.import_module(f"lessons.exercises.{module.name}")
+    for module in pkgutil.iter_modules(lessons.exercises.__path__)
+]
+EXERCISES = {
+    f"{module.__name__.rsplit('.', 1)[1]}.{name}": exercise
+    for module in MODULES
+    for name, exercise in vars(module).items()
+    if isinstance(exercise, Exercise)
+}
+MISTAKES = [
+    (name, number, way)
+    for name, exercise in EXERCISES.items()
+    for number, mistake in enumerate(exercise.mistakes)
+    for way in range(1 + len(mistake.also))
+]
+FUNCTIONS = {name: exercise for name, exercise in EXERCISES.items() if exercise.draw()[0].inputs}
+every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+
+
+def test_how_many_there_are():
+    for module in MODULES:
+        if module.__name__.endswith("start_here"):  # one exercise, to show how a check answers
+            continue
+        assert sum(isinstance(thing, Exercise) for thing in vars(module).values()) >= 3, module.__name__
+    assert len(EXERCISES) >= 18
+    assert len(MISTAKES) >= 45
+
+
+@every_exercise
+def test_the_reference_passes(exercise):
+    report = exercise.check(exercise.reference)
+    assert report.passed, report
+
+
+@pytest.mark.parametrize(("name", "number", "way"), MISTAKES)
+def test_each_known_mistake_is_named(name, number, way):
+    exercise = EXERCISES[name]
+    mistake = exercise.mistakes[number]
+    report = exercise.check((mistake.wrong, *mistake.also)[way])
+    assert report.verdict == "Not yet"
+    assert report.mistake is mistake, report
+    assert mistake.hint in repr(report)
+    if mistake.seen_in:
+        assert f"It goes wrong here: {mistake.seen_in}." in report.message
+
+
+@every_exercise
+def test_no_two_hints_can_be_confused(exercise):
+    outcomes = [[exercise.run(mistake.wrong, case) for case in exercise.draw()] for mistake in exercise.mistakes]
+    for i, mine in enumerate(outcomes):
+        for j, theirs in enumerate(outcomes[:i]):
+            same = all(a.same_as(b) for a, b in zip(mine, theirs))
+            assert not same, f"mistakes {j} and {i} give the same results"
+    assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
+
+
+@every_exercise
+def test_exercise_has_hints_and_a_solution(exercise):
+    hints = exercise.help()
+    assert len(hints.texts) >= 2
+    assert "lambda" not in hints.solution
+    if exercise.draw()[0].inputs:
+        assert "def " in hints.solution or "class " in hints.solution
+    assert hints._repr_html_().count("<details") == len(hints.texts) + 1
+
+
+def check_damaged(exercise, change):
+    """Check what the reference gives, with its first result changed."""
+
+    def call(candidate, *inputs):
+        if candidate is not damage_me:
+            return exercise.call(candidate, *inputs)
+        result = exercise.call(exercise.reference, *inputs)
+        first, *rest = result if len(exercise.outputs) > 1 else [result]
+        return (change(first), *rest) if rest else change(first)
+
+    return replace(exercise, call=call).check(damage_me)
+
+
+def damage_me(*inputs):
+    return inputs
+
+
+def flip_one(x):
+    """Another number in the last cell: the smallest wrong answer that there is."""
+    x = x.detach().clone(memory_format=torch.contiguous_format)
+    if x.dtype == torch.bool:
+        x.view(-1)[-1] = ~x.view(-1)[-1]
+    else:
+        x.view(-1)[-1] = x.view(-1)[-1] * 1.02 + 1 if not x.is_floating_point() else x.view(-1)[-1] * 1.02 + 0.01
+    return x
+
+
+@pytest.mark.parametrize(
+    ("change", "story"),
+    [
+        (flip_one, "differs in|must sum to 1|may not be looked at"),
+        (lambda x: x[None], "Shape"),
+        (lambda x: x.long() if x.dtype == torch.bool else x > 0, "Kind of number"),
+        (lambda x: None, "is None|returned None"),
+        (lambda x: x.tolist(), "expected a tensor|expected [23]: "),
+    ],
+    ids=["one cell", "one axis more", "another dtype", "None", "a list"],
+)
+@pytest.mark.parametrize("exercise", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_what_nobody_foresaw_is_rejected(exercise, change, story):
+    report = check_damaged(exercise, change)
+    assert not report.passed
+    if report.mistake is None:
+        assert re.search(story, report.message), report
+
+
+@every_exercise
+def test_unattempted(exercise):
+    def stub(*args):
+        """What the learner finds."""
+        ...
+
+    for nothing in (stub, None, ...):
+        assert exercise.check(nothing).verdict == "Not attempted"
+
+
+def test_an_attempt_that_returns_nothing_is_an_attempt():
+    def forgot_to_return(q, k):
+        q @ k.T
+
+    assert not is_unattempted(forgot_to_return)
+
+
+NAMESPACE = """
+from collections import Counter
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+from lessons import masks
+from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
+from lessons.positions import rotate
+"""
+
+
+def written(module, name, text):
+    """What a text gives that a learner may have typed into a cell, and the exercise that checks it."""
+    namespace = {}
+    exec(NAMESPACE, namespace)
+    if name == "my_attention" and module == "scaled_dot_product":  # builds on two answers given before
+        exec(answers.RIGHT[module, "my_softmax"][0] + answers.RIGHT[module, "my_scaled_scores"][0], namespace)
+    exec(compile_cell(text), namespace)
+    exercise = next(e for key, e in EXERCISES.items() if key.startswith(f"{module}.") and e.name == name)
+    return namespace[name], exercise
+
+
+def compile_cell(text):
+    """Compile as a notebook does, so that a message can quote the line."""
+    filename = f"<cell {hash(text)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    return compile(text, filename, "exec")
+
+
+def test_every_exercise_has_written_answers():
+    keys = {(name.split(".")[0], exercise.name) for name, exercise in EXERCISES.items()}
+    assert set(answers.RIGHT) == set(answers.WRONG) == keys
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "text"), [(*key, text) for key, texts in answers.RIGHT.items() for text in texts]
+)
+def test_every_right_way_is_accepted(module, name, text):
+    candidate, exercise = written(module, name, text)
+    report = exercise.check(candidate)
+    assert report.passed, report
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "text", "phrase"),
+    [(*key, text, phrase) for key, texts in answers.WRONG.items() for text, phrase in texts],
+)
+def test_a_wrong_way_gets_its_sentence(module, name, text, phrase):
+    candidate, exercise = written(module, name, text)
+    report = exercise.check(candidate)
+    assert report.verdict == "Not yet"
+    assert phrase in report.message, report

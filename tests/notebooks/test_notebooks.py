@@ -1,0 +1,172 @@
+"""What holds for every notebook, read from its file: normal form, outputs stored, names, anatomy, links."""
+
+import ast
+import importlib
+import importlib.util
+import pkgutil
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import lessons
+import lessons.widgets
+from lessons.exercises import exercises_of
+
+ROOT = Path(__file__).parents[2]
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4) for path in PATHS}
+every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
+
+
+def load_tool(name):
+    specification = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def code_cells(name):
+    return [cell for cell in NOTEBOOKS[name].cells if cell.cell_type == "code"]
+
+
+def prose(name):
+    return "\n\n".join(cell.source for cell in NOTEBOOKS[name].cells if cell.cell_type == "markdown")
+
+
+def test_the_lessons_are_there():
+    assert [name[:2] for name in NOTEBOOKS] == [f"{number:02}" for number in range(len(NOTEBOOKS))]
+    assert len(NOTEBOOKS) >= 6
+
+
+@every_notebook
+def test_notebook_is_in_normal_form(name, tmp_path):
+    path = ROOT / "notebooks" / f"{name}.ipynb"
+    again = load_tool("notebooks").normalise(nbformat.read(path, as_version=4))
+    nbformat.write(again, tmp_path / "again.ipynb")
+    assert (tmp_path / "again.ipynb").read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+    nbformat.validate(again)
+
+
+@every_notebook
+def test_every_cell_was_run_in_order_without_an_error(name):
+    cells = code_cells(name)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert not [output for cell in cells for output in cell.outputs if output.output_type == "error"]
+    assert not [output for cell in cells for output in cell.outputs if output.get("name") == "stderr"]
+
+
+@every_notebook
+def test_no_output_is_left_out_of_the_comparison(name):
+    for cell in code_cells(name):
+        assert not {"nbval-ignore-output", "nbval-skip", "raises-exception"} & set(cell.metadata.get("tags", []))
+        assert "NBVAL" not in cell.source
+
+
+@every_notebook
+def test_pictures_have_alternative_text_and_are_there(name):
+    for alt, target in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", prose(name)):
+        assert len(alt) > 20, target
+        assert (ROOT / "notebooks" / target).is_file(), target
+    for cell in code_cells(name):
+        for output in cell.outputs:
+            assert "image/png" not in output.get("data", {}), "draw with show(..., alt=...)"
+            for tag in re.findall(r"<img [^>]*>", output.get("data", {}).get("text/html", "")):
+                assert re.search(r'alt="[^"]{20,}"', tag)
+
+
+@every_notebook
+def test_links_between_lessons_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)#]+\.ipynb)\)", prose(name)):
+        assert (ROOT / "notebooks" / target).is_file(), target
+    assert not re.findall(r"\]\((https?:[^)]*)\)", prose(name)), "a lesson works offline"
+
+
+def public_names():
+    """Every function and class that the package shows to the outside; of the widgets, only the widgets themselves."""
+    names = set(lessons.widgets.__all__)
+    for module in pkgutil.walk_packages(lessons.__path__, "lessons."):
+        tree = ast.parse(Path(importlib.util.find_spec(module.name).origin).read_text(encoding="utf-8"))
+        if not module.name.startswith(("lessons.exercises", "lessons.widgets")):
+            names |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    return {name for name in names if not name.startswith("_")}
+
+
+def names_in(name):
+    """The names that a notebook defines, and the modules that it imports all of."""
+    trees = [ast.parse(cell.source) for cell in code_cells(name)]
+    defined = {n.name for tree in trees for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    stars = {
+        n.module
+        for tree in trees
+        for n in ast.walk(tree)
+        if isinstance(n, ast.ImportFrom) and any(alias.name == "*" for alias in n.names)
+    }
+    return defined, stars
+
+
+@every_notebook
+def test_no_name_of_the_package_is_taken_again(name):
+    defined, stars = names_in(name)
+    assert not stars
+    code = "\n".join(cell.source for cell in code_cells(name))
+    for again in defined & public_names():
+        assert re.search(rf"check_same\([^)]*\b{again}\(", code), f"{again} is defined again, and not shown to be equal"
+
+
+@every_notebook
+def test_every_exercise_has_its_cells(name):
+    cells = code_cells(name)
+    stubs = [i for i, cell in enumerate(cells) if "exercise" in cell.metadata.get("tags", [])]
+    assert stubs
+    for i in stubs:
+        defined = ast.parse(cells[i].source).body[-1]
+        learner = defined.targets[0].id if isinstance(defined, ast.Assign) else defined.name
+        assert re.fullmatch(rf"exercises\.\w+\.check\({learner}\)", cells[i + 1].source)
+        assert re.fullmatch(r"exercises\.\w+\.help\(\)", cells[i + 2].source)
+        assert cells[i + 1].source.split(".")[1] == cells[i + 2].source.split(".")[1]
+
+
+@every_notebook
+def test_every_exercise_of_the_module_is_in_the_lesson(name):
+    code = "\n".join(cell.source for cell in code_cells(name))
+    for label, exercise in exercises_of(name).items():
+        assert f"exercises.{label}.check({exercise.name})" in code
+        assert exercise.lesson == name[:2]
+
+
+@every_notebook
+def test_anatomy(name):
+    text = prose(name)
+    headings = ["# ", "## Check yourself", "## What to remember"]
+    if name[:2] != "00":
+        headings += ["### Your turn", "## The finished code", "## See it", "## Bug hunt"]
+    places = [re.search(rf"^{re.escape(heading)}", text, re.M) for heading in headings]
+    assert all(places), headings
+    for row in ("| to study |", "| to run |", "| difficulty |", "| before it |"):
+        assert row in text
+    remember = text.split("## What to remember")[1]
+    assert [line[:2] for line in remember.splitlines() if re.match(r"\d\.", line)] == ["1.", "2.", "3.", "4.", "5."]
+
+
+@every_notebook
+def test_every_choice_of_the_quiz_unfolds(name):
+    quiz = prose(name).split("## Check yourself")[1].split("## What to remember")[0]
+    assert quiz.count("#### ") >= 2
+    for question in quiz.split("\n\n#### ")[1:]:
+        choices = re.findall(r"<details><summary>(.+?)</summary>(.+?)</details>", question)
+        assert len(choices) >= 2, question
+        assert sum(explanation.startswith("Yes") for _, explanation in choices) == 1, question
+
+
+@every_notebook
+def test_the_tables_of_contents_say_what_the_lesson_says(name):
+    """README and the map in lesson 00: the same question, the same minutes."""
+    title = NOTEBOOKS[name].cells[0].source
+    question = re.search(r"\*\*(.+?)\*\*", title).group(1)
+    minutes = re.search(r"\| to study \| about (\d+) minutes \|", title).group(1)
+    row = rf"{name}.ipynb) | {question} | {minutes} min |"
+    assert row in (ROOT / "README.md").read_text(encoding="utf-8")
+    if not name.startswith("00"):
+        assert row in next(cell.source for cell in NOTEBOOKS["00_start_here"].cells if cell.id == "map")
