@@ -27,6 +27,7 @@ from lessons.checking.comparing import (
     wrong_form,
     wrong_number,
 )
+from lessons.checking.edits import actual
 from lessons.checking.reports import Hints, Report, brief, show
 
 SMALL = 40  # tensors up to this many numbers are shown in full
@@ -48,6 +49,7 @@ class Case:
 class Mistake:
     """A wrong implementation that people really write, and what to tell them.
 
+    wrong: a function, class or answer like the reference, or an edit of it: edited(reference, "dim=-1", "dim=0").
     also: other ways of writing the same mistake. seen_in: the case that the hint speaks of, by its `about`.
     """
 
@@ -110,7 +112,7 @@ class Exercise:
         return report
 
     def _judge(self, candidate: Any) -> Report:
-        cases = self.draw()
+        candidate, cases = actual(candidate), self.draw()
         if is_unattempted(candidate):
             return Report("Not attempted", f"Write {self.name} in the cell above, run it, and run this one again.")
         if cases[0].inputs and not callable(candidate):
@@ -154,6 +156,7 @@ class Exercise:
             for tensor in _floats(inputs):
                 tensor.requires_grad_()
         before = copy.deepcopy(inputs)
+        candidate = actual(candidate)
         function = candidate if callable(candidate) else lambda: candidate
         try:
             with warnings.catch_warnings(action="ignore"):
