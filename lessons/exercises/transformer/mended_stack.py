@@ -1,8 +1,9 @@
-"""Lesson 09: mended_stack."""
+"""Lesson 09, mended_stack: a stack in which every layer has parameters of its own."""
 
 import torch
 from torch import nn
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -39,25 +40,25 @@ bug_hunt = Exercise(
     cases=lambda generator: [Case({"d_model": d, "num_layers": n}) for d, n in [(2, 3), (3, 1), (4, 2)]],
     mistakes=[
         Mistake(
-            lambda make, n: nn.ModuleList([make()] * n),
+            edited(stack_of, "make_layer() for _ in range(num_layers)", "[make_layer()] * num_layers"),
             "The bug is still there. A symptom: with 3 layers no more numbers are learned than with 1.",
         ),
         Mistake(
-            lambda make, n: [make() for _ in range(n)],
+            edited(stack_of, "nn.ModuleList(", "list("),
             "The layers are different ones now. But in a plain list torch does not find them, and nothing is learned: "
             "an nn.ModuleList shows them to the optimizer.",
-            also=(lambda make, n: tuple(make() for _ in range(n)),),
+            also=[edited(stack_of, "nn.ModuleList(", "tuple(")],
         ),
         Mistake(
-            lambda make, n: [make()] * n,
+            edited(stack_of, "nn.ModuleList(make_layer() for _ in range(num_layers))", "[make_layer()] * num_layers"),
             "It is the same layer still, and in a plain list torch does not find it: nothing at all is learned.",
         ),
         Mistake(
-            lambda make, n: nn.ModuleList(make() for _ in range(n + 1)),
+            edited(stack_of, "range(num_layers)", "range(num_layers + 1)"),
             "The layers are different ones now, but there is one too many.",
         ),
         Mistake(
-            lambda make, n: nn.ModuleList(make() for _ in range(n - 1)),
+            edited(stack_of, "range(num_layers)", "range(num_layers - 1)"),
             "The layers are different ones now, but one is missing.",
         ),
     ],

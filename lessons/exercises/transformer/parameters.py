@@ -1,7 +1,8 @@
-"""Lesson 09: my_parameters."""
+"""Lesson 09, my_parameters: how many numbers a Transformer learns."""
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -15,21 +16,6 @@ def count_parameters(d_model: int, d_ff: int, num_layers: int, vocab_size: int) 
     return num_layers * (encoder_layer + decoder_layer) + vocab_size * d_model + vocab_size
 
 
-def _counted(
-    d, f, n, v, *, bias=1, norms=(2, 3), attentions=(1, 2), tables=1, end=1, norm_size=2, ff_bias=1, matrices=4
-):
-    attention = matrices * (d * d + bias * d)
-    feed = 2 * d * f + ff_bias * (f + d)
-    layers = sum(a * attention + feed + m * norm_size * d for a, m in zip(attentions, norms))
-    return n * layers + tables * v * d + end * v
-
-
-def _only(d, f, n, v, side):
-    """The layers of one side, and the table: side 0 is the encoder, 1 the decoder."""
-    attention, feed = 4 * (d * d + d), 2 * d * f + f + d
-    return n * ((1 + side) * attention + feed + (2 + side) * 2 * d) + v * d + v
-
-
 def _whole_number(candidate, *sizes):
     count = candidate(*sizes)
     if count is None:
@@ -37,6 +23,11 @@ def _whole_number(candidate, *sizes):
     if isinstance(count, bool | str) or count != int(count):
         raise TypeError(f"expected a whole number, got {count!r}")
     return torch.tensor(int(count))
+
+
+NO_ATTENTION_BIAS = ("d_model * d_model + d_model", "d_model * d_model")
+NO_FEED_FORWARD_BIAS = ("d_model * d_ff + d_ff + d_ff * d_model + d_model", "d_model * d_ff + d_ff * d_model")
+NO_LAST_BIAS = ("vocab_size * d_model + vocab_size", "vocab_size * d_model")
 
 
 counting = Exercise(
@@ -50,52 +41,63 @@ counting = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda *sizes: _counted(*sizes, attentions=(1, 1)),
+            edited(count_parameters, "2 * attention", "attention"),
             "A decoder layer has *two* attentions: self-attention and cross-attention.",
         ),
-        Mistake(lambda *sizes: _counted(*sizes, norms=(0, 0)), "The norms are missing: 2 · d_model numbers for each."),
         Mistake(
-            lambda *sizes: _counted(*sizes, norms=(2, 2)),
+            edited(count_parameters, "norm = 2 * d_model", "norm = 0"),
+            "The norms are missing: 2 · d_model numbers for each.",
+        ),
+        Mistake(
+            edited(count_parameters, "3 * norm", "2 * norm"),
             "A decoder layer has three norms, one for each of its sublayers.",
         ),
         Mistake(
-            lambda *sizes: _counted(*sizes, norm_size=1),
+            edited(count_parameters, "norm = 2 * d_model", "norm = d_model"),
             "A norm has a weight *and* a bias for each feature: 2 · d_model.",
         ),
         Mistake(
-            lambda *sizes: _counted(*sizes, bias=0),
+            edited(count_parameters, NO_ATTENTION_BIAS),
             "The biases of the attentions are missing: d_model for each matrix.",
         ),
-        Mistake(lambda *sizes: _counted(*sizes, ff_bias=0), "The biases of the feed-forward networks are missing."),
+        Mistake(edited(count_parameters, NO_FEED_FORWARD_BIAS), "The biases of the feed-forward networks are missing."),
         Mistake(
-            lambda *sizes: _counted(*sizes, bias=0, ff_bias=0),
+            edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS),
             "The biases of the attentions and of the feed-forward networks are missing.",
-            also=(lambda *sizes: _counted(*sizes, bias=0, ff_bias=0, end=0),),
+            also=[edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS, NO_LAST_BIAS)],
         ),
         Mistake(
-            lambda *sizes: _counted(*sizes, matrices=3),
+            edited(count_parameters, "4 * (", "3 * ("),
             "An attention has four matrices: for queries, keys, values, and one more for what the heads give together.",
         ),
         Mistake(
-            lambda d, f, n, v: _counted(d, f, n, v) + 4 * d,
+            edited(count_parameters, "num_layers * (", "4 * d_model + num_layers * ("),
             "You counted a last norm for the encoder and the decoder. Pre-LN has them; this model is Post-LN.",
         ),
         Mistake(
-            lambda *sizes: _counted(*sizes, tables=2),
+            edited(count_parameters, "vocab_size * d_model", "2 * vocab_size * d_model"),
             "You counted two tables. Source, target and final projection share a single one here.",
         ),
-        Mistake(lambda d, f, n, v: _only(d, f, n, v, 0), "That is the encoder, and the table. The decoder is missing."),
-        Mistake(lambda d, f, n, v: _only(d, f, n, v, 1), "That is the decoder, and the table. The encoder is missing."),
         Mistake(
-            lambda *sizes: _counted(*sizes, tables=3),
+            edited(count_parameters, "encoder_layer + decoder_layer", "encoder_layer"),
+            "That is the encoder, and the table. The decoder is missing.",
+        ),
+        Mistake(
+            edited(count_parameters, "encoder_layer + decoder_layer", "decoder_layer"),
+            "That is the decoder, and the table. The encoder is missing.",
+        ),
+        Mistake(
+            edited(count_parameters, "vocab_size * d_model", "3 * vocab_size * d_model"),
             "You counted three tables. Source, target and final projection share one here.",
         ),
         Mistake(
-            lambda *sizes: _counted(*sizes, end=0), "The final projection's bias is missing: one number for each word."
+            edited(count_parameters, NO_LAST_BIAS), "The final projection's bias is missing: one number for each word."
         ),
-        Mistake(lambda *sizes: _counted(*sizes, tables=0, end=0), "The table of embeddings is missing."),
         Mistake(
-            lambda d, f, n, v: _counted(d, f, 1, v),
+            edited(count_parameters, " + vocab_size * d_model + vocab_size", ""), "The table of embeddings is missing."
+        ),
+        Mistake(
+            edited(count_parameters, "num_layers * (", "1 * ("),
             "That is one layer on each side. There are num_layers of them.",
         ),
     ],

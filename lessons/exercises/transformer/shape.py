@@ -1,4 +1,4 @@
-"""Lesson 09: my_shape."""
+"""Lesson 09, my_shape: the shape of the logits."""
 
 from lessons.checking.engine import Case, Exercise, Mistake
 

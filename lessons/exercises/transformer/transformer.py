@@ -1,9 +1,10 @@
-"""Lesson 09: my_transformer."""
+"""Lesson 09, my_transformer: source and target to logits, out of the parts and with the masks."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 from lessons.config import TransformerConfig
 from lessons.transformer import Transformer
@@ -59,24 +60,6 @@ def _model_cases(generator) -> list[Case]:
     ]
 
 
-def _put_together(
-    src, tgt, embed_src, embed_tgt, encode, decode, project, *, src_rule=True, tgt_rule="both", cross="src"
-):
-    source, target = masks.padding(src, pad_id=PAD), masks.padding(tgt, pad_id=PAD)
-    causal = masks.causal(tgt.size(1))
-    rule = {
-        "both": target & causal,
-        "causal": causal,
-        "padding": target,
-        "either": target | causal,
-        "turned": ~(target & causal),
-        "no padded query": target & causal & target.mT,
-        "none": None,
-    }[tgt_rule]
-    memory = encode(embed_src(src), source if src_rule else None)
-    return project(decode(embed_tgt(tgt), memory, rule, {"src": source, "tgt": target, "none": None}[cross]))
-
-
 together = Exercise(
     lesson="09",
     name="my_transformer",
@@ -86,84 +69,85 @@ together = Exercise(
     outputs=("the logits",),
     mistakes=[
         Mistake(
-            lambda *parts: _put_together(*parts, tgt_rule="padding"),
+            edited(run_model, " & masks.causal(tgt.size(1))", ""),
             "The causal rule is missing: each target position sees what comes after it.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, src_rule=False),
+            edited(run_model, "encode(embed_src(src), src_allowed)", "encode(embed_src(src), None)"),
             "The encoder got no mask: real source tokens look at the padding.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, cross="none"),
+            edited(run_model, "memory, tgt_allowed, src_allowed", "memory, tgt_allowed, None"),
             "Cross-attention got no mask: the decoder looks at the source's padding.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, cross="tgt"),
+            edited(
+                run_model, "memory, tgt_allowed, src_allowed", "memory, tgt_allowed, masks.padding(tgt, pad_id=PAD)"
+            ),
             "Cross-attention was given the target's padding. Its keys are source tokens: it needs the source's.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, src_rule=False, tgt_rule="causal", cross="none"),
+            edited(run_model, ("masks.padding(src, pad_id=PAD)", "None"), ("masks.padding(tgt, pad_id=PAD) & ", "")),
             "There is no rule for padding: neither in the encoder, nor in the decoder.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, src_rule=False, tgt_rule="none", cross="none"),
+            edited(
+                run_model,
+                ("masks.padding(src, pad_id=PAD)", "None"),
+                ("masks.padding(tgt, pad_id=PAD) & masks.causal(tgt.size(1))", "None"),
+            ),
             "No attention got a mask: padding is looked at, and each target position sees what comes after it.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, tgt_rule="causal"),
+            edited(run_model, "masks.padding(tgt, pad_id=PAD) & ", ""),
             "The target's own padding is not hidden. The words do not notice as long as it stands after them, but that "
             "should not be left to luck.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, tgt_rule="either"),
+            edited(run_model, " & ", " | "),
             "The target's two rules were joined by |, so that a key is seen where any of them allows it. Both must.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, tgt_rule="turned"),
+            edited(run_model, "memory, tgt_allowed, src_allowed", "memory, ~tgt_allowed, src_allowed"),
             "The target's mask is turned around: here True means may look.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts, tgt_rule="no padded query"),
+            edited(run_model, " & ", " & masks.padding(tgt, pad_id=PAD).mT & "),
             "You blocked the target's padding as a query, too: its rows may look at nothing. Padding is a rule about "
             "keys.",
         ),
         Mistake(
-            lambda src, tgt, es, et, enc, dec, p: _put_together(
-                src, tgt, es, et, lambda x, allowed: enc(x, allowed & masks.causal(src.size(1))), dec, p
+            edited(
+                run_model,
+                "encode(embed_src(src), src_allowed)",
+                "encode(embed_src(src), src_allowed & masks.causal(src.size(1)))",
             ),
             "The encoder got the causal rule, too. It reads a sentence that is known from the start.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts[:6], lambda x: x),
+            edited(run_model, "project(x)", "x"),
             "That is what leaves the decoder, with D features. project makes logits of it.",
         ),
         Mistake(
-            lambda *parts: _put_together(*parts).softmax(dim=-1),
+            edited(run_model, "project(x)", "project(x).softmax(dim=-1)"),
             "The logits went through a softmax. The model ends before it: the loss has it inside, and doing it twice "
             "spoils training.",
-            also=(lambda *parts: _put_together(*parts).log_softmax(dim=-1),),
+            also=[edited(run_model, "project(x)", "project(x).log_softmax(dim=-1)")],
         ),
         Mistake(
-            lambda src, tgt, es, et, enc, dec, p: p(
-                dec(
-                    et(tgt),
-                    es(src),
-                    masks.padding(tgt, pad_id=PAD) & masks.causal(tgt.size(1)),
-                    masks.padding(src, pad_id=PAD),
-                )
-            ),
+            edited(run_model, "encode(embed_src(src), src_allowed)", "embed_src(src)"),
             "The encoder is not used: the decoder was given the source's embeddings for its memory.",
         ),
         Mistake(
-            lambda src, tgt, es, et, enc, dec, p: _put_together(src, tgt, es, es, enc, dec, p),
+            edited(run_model, "embed_tgt(tgt)", "embed_src(tgt)"),
             "The target was embedded by the source's table. Each side has its own.",
         ),
         Mistake(
-            lambda src, tgt, es, et, enc, dec, p: _put_together(src, tgt, et, et, enc, dec, p),
+            edited(run_model, "embed_src(src)", "embed_tgt(src)"),
             "The source was embedded by the target's table. Each side has its own.",
         ),
         Mistake(
-            lambda src, tgt, es, et, enc, dec, p: _put_together(src, tgt, et, es, enc, dec, p),
+            edited(run_model, ("embed_src(src)", "embed_tgt(src)"), ("embed_tgt(tgt)", "embed_src(tgt)")),
             "The two tables changed places: source ids go through embed_src, target ids through embed_tgt.",
         ),
     ],
