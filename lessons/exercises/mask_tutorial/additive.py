@@ -1,14 +1,11 @@
-"""Lesson 10: my_additive."""
+"""Lesson 10, my_additive: a bool mask as 0 and -inf, to be added to scores."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
-
-
-def _filled(allowed: Tensor, dtype: torch.dtype, number: float) -> Tensor:
-    return torch.zeros(allowed.shape, dtype=dtype).masked_fill(~allowed, number)
 
 
 def additive(allowed: Tensor, dtype: torch.dtype) -> Tensor:
@@ -45,26 +42,23 @@ made_additive = Exercise(
     solution=(additive, masks.allowed_to_additive),
     mistakes=[
         Mistake(
-            lambda allowed, dtype: torch.zeros(allowed.shape, dtype=dtype).masked_fill(allowed, -torch.inf),
+            edited(additive, "~allowed", "allowed"),
             "Turned around: what may look is hidden. masked_fill fills where its mask is True.",
             also=(lambda allowed, dtype: allowed.to(dtype) * -1e9,),
         ),
         Mistake(
-            lambda allowed, dtype: _filled(allowed, dtype, -1e9),
+            edited(additive, "-torch.inf", "-1e9"),
             "-1e9 is large, but not infinite: a row of nothing but -1e9 becomes an even share of what is hidden. And "
             "in half precision, whose largest number is 65504, it does not even fit.",
-            also=(
-                lambda allowed, dtype: (1 - allowed.to(dtype)) * -1e9,
-                lambda allowed, dtype: torch.where(allowed, 0.0, -1e9).to(dtype),
-            ),
+            also=(lambda allowed, dtype: torch.where(allowed, 0.0, -1e9).to(dtype),),
         ),
         Mistake(
-            lambda allowed, dtype: _filled(allowed, dtype, torch.finfo(dtype).min),
+            edited(additive, "-torch.inf", "torch.finfo(dtype).min"),
             "The smallest number of the type fits, but it is a number: a row of nothing else becomes an even share of "
             "what is hidden, and a bias added to it may overflow. -inf is what you want.",
         ),
         Mistake(
-            lambda allowed, dtype: _filled(allowed, dtype, -1e4),
+            edited(additive, "-torch.inf", "-1e4"),
             "-1e4 fits half precision, but it is a number like others: a row of nothing else becomes an even share of "
             "what is hidden.",
         ),
@@ -74,7 +68,7 @@ made_additive = Exercise(
             also=(lambda allowed, dtype: allowed.to(dtype) * -torch.inf,),
         ),
         Mistake(
-            lambda allowed, dtype: torch.zeros(allowed.shape, dtype=dtype),
+            edited(additive, ".masked_fill(~allowed, -torch.inf)", ""),
             "All zeros: nothing is blocked. If you called masked_fill: it returns a new tensor, and keeps the old one.",
         ),
         Mistake(
@@ -86,7 +80,7 @@ made_additive = Exercise(
             "These are 0 and 1. Added to the scores, the 1 makes the hidden keys even heavier. It must be -inf.",
         ),
         Mistake(
-            lambda allowed, dtype: torch.ones(allowed.shape, dtype=dtype).masked_fill(~allowed, -torch.inf),
+            edited(additive, "torch.zeros", "torch.ones"),
             "-inf is in the right places, but what may look gets 1. It is added to the scores, so that it should "
             "change nothing: 0.",
         ),

@@ -1,4 +1,4 @@
-"""Lesson 10: mended_causal."""
+"""Lesson 10, mended_causal: the causal mask of new tokens that stand behind those in a cache."""
 
 import torch
 from torch import Tensor

@@ -1,44 +1,17 @@
-"""Lesson 10: mended_padding."""
+"""Lesson 10, mended_padding: a mask for padding that leaves no row empty."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
-from lessons.exercises.mask_tutorial.shared import _ids
+from lessons.exercises.mask_tutorial.shared import padded_ids
 
 
 def keys_only(query_ids: Tensor, key_ids: Tensor, query_pad_id: int, key_pad_id: int) -> Tensor:
     """query_ids (B, Q), key_ids (B, K) -> bool, broadcasts to (B, 1, Q, K): nobody may look at padding."""
     return masks.padding(key_ids, pad_id=key_pad_id)
-
-
-def _sides(queries: Tensor, keys: Tensor, query_pad: int, key_pad: int) -> tuple[Tensor, Tensor]:
-    return (queries != query_pad)[:, None, :, None], (keys != key_pad)[:, None, None, :]
-
-
-def _shipped(queries, keys, query_pad, key_pad):
-    query_real, key_real = _sides(queries, keys, query_pad, key_pad)
-    return query_real & key_real
-
-
-def _either(queries, keys, query_pad, key_pad):
-    query_real, key_real = _sides(queries, keys, query_pad, key_pad)
-    return query_real | key_real
-
-
-def _queries_only(queries, keys, query_pad, key_pad):
-    return _sides(queries, keys, query_pad, key_pad)[0]
-
-
-def _padding_sees_all(queries, keys, query_pad, key_pad):
-    query_real, key_real = _sides(queries, keys, query_pad, key_pad)
-    return key_real | ~query_real
-
-
-def _padding_sees_itself(queries, keys, query_pad, key_pad):
-    allowed = _shipped(queries, keys, query_pad, key_pad)
-    return allowed | torch.eye(queries.size(1), keys.size(1), dtype=torch.bool)
 
 
 def _expanded(candidate, query_ids, key_ids, query_pad_id, key_pad_id):
@@ -49,6 +22,12 @@ def _expanded(candidate, query_ids, key_ids, query_pad_id, key_pad_id):
     return mask.expand(shape) if broadcasts else mask
 
 
+def shipped(query_ids: Tensor, key_ids: Tensor, query_pad_id: int, key_pad_id: int) -> Tensor:
+    """The function with the bug: it asks of both, query and key, whether they are padding."""
+    real_query = masks.padding(query_ids, pad_id=query_pad_id).mT
+    return real_query & masks.padding(key_ids, pad_id=key_pad_id)
+
+
 tidy_mask = Exercise(
     lesson="10",
     name="mended_padding",
@@ -56,8 +35,8 @@ tidy_mask = Exercise(
     cases=lambda generator: [
         Case(
             {
-                "query_ids": _ids(generator, b, q, qp),
-                "key_ids": _ids(generator, b, k, kp).flip(0),
+                "query_ids": padded_ids(generator, b, q, qp),
+                "key_ids": padded_ids(generator, b, k, kp).flip(0),
                 "query_pad_id": qp,
                 "key_pad_id": kp,
             }
@@ -69,24 +48,28 @@ tidy_mask = Exercise(
     solution=(keys_only, masks.padding),
     mistakes=[
         Mistake(
-            _shipped,
+            shipped,
             "The bug is still there. A symptom: in some rows nothing may be looked at, and their softmax is NaN.",
         ),
         Mistake(
-            _either,
+            edited(shipped, " & ", " | "),
             "No row is empty now, but words look at padding: | makes a key visible if the query is a word.",
         ),
         Mistake(
-            _queries_only,
+            edited(shipped, " & masks.padding(key_ids, pad_id=key_pad_id)", ""),
             "You kept the wrong one of the two: padded queries have nothing to look at, and words look at padding.",
         ),
         Mistake(
-            _padding_sees_all,
+            edited(shipped, "real_query & ", "~real_query | "),
             "That mends the symptom: no row is empty any more. But now padded queries look at everything, padding "
             "too. Nobody needs their output; the simplest is not to ask who the query is.",
         ),
         Mistake(
-            _padding_sees_itself,
+            edited(
+                shipped,
+                "return real_query & ",
+                "return torch.eye(query_ids.size(1), key_ids.size(1), dtype=torch.bool) | real_query & ",
+            ),
             "You opened the diagonal, so that padding sees itself. That fits self-attention alone; in cross-attention "
             "query i and key i are different words, or padding. It is simpler not to ask who the query is.",
         ),
@@ -95,11 +78,11 @@ tidy_mask = Exercise(
             "No row is empty now, because nothing is hidden at all: words look at padding.",
         ),
         Mistake(
-            lambda queries, keys, query_pad, key_pad: ~keys_only(queries, keys, query_pad, key_pad),
+            edited(keys_only, "return masks", "return ~masks"),
             "Keys only, that is right. But True and False are exchanged: now all look at padding alone.",
         ),
         Mistake(
-            lambda queries, keys, query_pad, key_pad: keys_only(queries, keys, query_pad, query_pad),
+            edited(keys_only, "pad_id=key_pad_id", "pad_id=query_pad_id"),
             "Keys only, that is right. But their padding has the id key_pad_id.",
         ),
     ],

@@ -1,8 +1,9 @@
-"""Lesson 10: my_one_mask."""
+"""Lesson 10, my_one_mask: the two masks of nn.MultiheadAttention as one of ours."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -30,17 +31,16 @@ both_joined = Exercise(
     outputs=("allowed",),
     mistakes=[
         Mistake(
-            lambda padding, mask: padding[:, None, None, :] | mask,
+            edited(one_mask, "~blocked", "blocked"),
             "Joined rightly, but True still means blocked. F.scaled_dot_product_attention would show exactly what is "
             "to be hidden. Turn it around with ~.",
         ),
         Mistake(
-            lambda padding, mask: ~(padding[:, None, None, :] & mask),
+            edited(one_mask, " | ", " & "),
             "You block only what both masks block. One of them is enough: blocked masks are joined by |.",
-            also=(lambda padding, mask: ~padding[:, None, None, :] | ~mask,),
         ),
         Mistake(
-            lambda padding, mask: padding[:, None, None, :] & mask,
+            edited(one_mask, (" | ", " & "), ("~blocked", "blocked")),
             "These are the pairs that both masks block, and True means blocked. Two things are turned around: what "
             "joins blocked masks, and what True means at the end.",
         ),
@@ -65,15 +65,15 @@ both_joined = Exercise(
             also=(lambda padding, mask: ~mask, lambda padding, mask: (~mask)[None, None]),
         ),
         Mistake(
-            lambda padding, mask: (~padding[:, None, None, :] & ~mask)[:, 0],
+            edited(one_mask, "~blocked", "~blocked[:, 0]"),
             "The truth values are right, but the axis of the heads is missing: expected (B, 1, Q, K).",
         ),
         Mistake(
-            lambda padding, mask: ~(padding[:, None, :, None] | mask),
+            edited(one_mask, "[:, None, None, :]", "[:, None, :, None]"),
             "The padding lies on the axis of the queries. It is about keys: (B, 1, 1, K).",
         ),
         Mistake(
-            lambda padding, mask: ~(padding | mask),
+            edited(one_mask, "[:, None, None, :]", ""),
             "(B, K) and (Q, K) were joined as they are, so that sentences meet queries. Where there are as many of the "
             "one as of the other there is not even an error. First make (B, 1, 1, K) of the padding.",
             also=(lambda padding, mask: ~(mask | padding),),

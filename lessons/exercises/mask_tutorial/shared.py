@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 
-def _ids(generator: torch.Generator, rows: int, columns: int, pad_id: int, *, front: bool = False) -> Tensor:
+def padded_ids(generator: torch.Generator, rows: int, columns: int, pad_id: int, *, front: bool = False) -> Tensor:
     """Ids from 0 to 9, all but pad_id itself, with padding of different lengths at the end or in front of each row."""
     ids = torch.randint(0, 9, (rows, columns), generator=generator)
     ids[ids >= pad_id] += 1

@@ -1,4 +1,4 @@
-"""Lesson 10: my_true_means_look."""
+"""Lesson 10, my_true_means_look: find out by experiment what True means in a mask."""
 
 import torch
 import torch.nn.functional as F

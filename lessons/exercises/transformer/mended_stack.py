@@ -47,7 +47,6 @@ bug_hunt = Exercise(
             edited(stack_of, "nn.ModuleList(", "list("),
             "The layers are different ones now. But in a plain list torch does not find them, and nothing is learned: "
             "an nn.ModuleList shows them to the optimizer.",
-            also=[edited(stack_of, "nn.ModuleList(", "tuple(")],
         ),
         Mistake(
             edited(stack_of, "nn.ModuleList(make_layer() for _ in range(num_layers))", "[make_layer()] * num_layers"),
