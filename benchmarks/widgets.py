@@ -14,11 +14,11 @@ from pathlib import Path
 import nbformat
 import torch
 from playwright.sync_api import sync_playwright
+from tests.samples import SAMPLES
 
 from benchmarks import report
 from lessons.widgets import AttentionExplorer
 from tests.browser.lab import Lab, find_browser, make_course, open_browser
-from tests.samples import SAMPLES
 
 ROUNDS = 40
 FRAME = 1000 / 60  # milliseconds

@@ -1,0 +1,154 @@
+"""Lesson 08, MyDecoderLayer: what learners write."""
+
+import torch
+from torch import nn
+
+from lessons.attention import MultiHeadAttention
+from tests.answers import right, wrong
+
+with right:
+
+    class MyDecoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.cross_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+            self.norm3 = nn.LayerNorm(d_model)
+
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+
+            if self.norm_first:
+                y = self.norm1(x)
+                x = x + self.self_attn(y, y, y, tgt_allowed)[0]
+                x = x + self.cross_attn(self.norm2(x), memory, memory, cross_allowed)[0]
+                return x + self.linear2(torch.relu(self.linear1(self.norm3(x))))
+            x = self.norm1(x + self.self_attn(x, x, x, tgt_allowed)[0])
+            x = self.norm2(x + self.cross_attn(x, memory, memory, cross_allowed)[0])
+            return self.norm3(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with right:
+
+    class MyDecoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.cross_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+            self.norm3 = nn.LayerNorm(d_model)
+
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+
+            sublayers = [
+                lambda y: self.self_attn(y, allowed=tgt_allowed, need_weights=False)[0],
+                lambda y: self.cross_attn(y, memory, allowed=cross_allowed, need_weights=False)[0],
+                lambda y: self.linear2(self.linear1(y).clamp(min=0)),
+            ]
+            for sublayer, norm in zip(sublayers, (self.norm1, self.norm2, self.norm3)):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
+with wrong("tgt_allowed does not reach self_attn"):
+
+    class MyDecoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.cross_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+            self.norm3 = nn.LayerNorm(d_model)
+
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+
+            for sublayer, norm in (
+                (lambda y: self.self_attn(y)[0], self.norm1),
+                (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
+                (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+            ):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
+with wrong("norm_first=True is not obeyed"):
+
+    class MyDecoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.cross_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+            self.norm3 = nn.LayerNorm(d_model)
+
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+
+            x = self.norm1(x + self.self_attn(x, x, x, tgt_allowed)[0])
+            x = self.norm2(x + self.cross_attn(x, memory, memory, cross_allowed)[0])
+            return self.norm3(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with wrong("The mask was taken for the key"):
+
+    class MyDecoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.cross_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+            self.norm3 = nn.LayerNorm(d_model)
+
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+
+            for sublayer, norm in (
+                (lambda y: self.self_attn(y, tgt_allowed)[0], self.norm1),
+                (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
+                (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+            ):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
+with wrong("returns two things, output and weights"):
+
+    class MyDecoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.cross_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+            self.norm3 = nn.LayerNorm(d_model)
+
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+
+            for sublayer, norm in (
+                (lambda y: self.self_attn(y, allowed=tgt_allowed), self.norm1),
+                (lambda y: self.cross_attn(y, memory, memory, cross_allowed), self.norm2),
+                (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+            ):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x

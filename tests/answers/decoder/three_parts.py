@@ -1,0 +1,68 @@
+"""Lesson 08, my_three_parts: what learners write."""
+
+from tests.answers import right, wrong
+
+with right:
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        calls = [parts[0], lambda y: parts[1](y, memory), parts[2]]
+        for call, norm in zip(calls, norms):
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+        return x
+
+
+with right:
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        if norm_first:
+            x = look(a(x)) + x
+            x = ask(b(x), memory) + x
+            x = feed(c(x)) + x
+        else:
+            x = a(look(x) + x)
+            x = b(ask(x, memory) + x)
+            x = c(feed(x) + x)
+        return x
+
+
+with wrong("in place of the memory"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        for call, norm in zip([look, lambda y: ask(y, y), feed], norms):
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+        return x
+
+
+with wrong("norm_first=False is not obeyed"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        x = x + look(a(x))
+        x = x + ask(b(x), memory)
+        return x + feed(c(x))
+
+
+with wrong("the residual carries norm(x)"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        for call, norm in zip([look, lambda y: ask(y, memory), feed], norms):
+            if norm_first:
+                x = norm(x)
+                x = x + call(x)
+            else:
+                x = norm(x + call(x))
+        return x
+
+
+with wrong("The norm went over what a sublayer gives"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        for call, norm in zip([look, lambda y: ask(y, memory), feed], norms):
+            x = x + call(norm(x)) if norm_first else x + norm(call(x))
+        return x

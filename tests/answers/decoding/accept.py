@@ -1,0 +1,55 @@
+"""Lesson 12, my_accept: what learners write."""
+
+import torch
+import torch.nn.functional as F
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_accept(true, guessed, word):
+        more = (true - guessed).clamp(min=0)
+        return (true[word] / guessed[word]).clamp(max=1), more / more.sum()
+
+
+with right:
+
+    def my_accept(true, guessed, word):
+        stays = torch.minimum(true, guessed)[word] / guessed[word]
+        return stays, torch.relu(true - guessed) / (1 - torch.minimum(true, guessed).sum())
+
+
+with right:
+
+    def my_accept(true, guessed, word):
+        stays = torch.tensor(min(1.0, float(true[word]) / float(guessed[word])))
+        more = torch.tensor([max(0.0, float(t) - float(g)) for t, g in zip(true, guessed)])
+        return stays, F.normalize(more, p=1, dim=0)
+
+
+with right:
+
+    def my_accept(true, guessed, word):
+        more = (true - guessed).clamp(min=0)
+        return [min(1.0, true[word].item() / guessed[word].item()), more / more.sum()]
+
+
+with wrong("they had their chance already"):
+
+    def my_accept(true, guessed, word):
+        return (true[word] / guessed[word]).clamp(max=1), true
+
+
+with wrong("negative numbers"):
+
+    def my_accept(true, guessed, word):
+        rest = true - guessed
+        return (true[word] / guessed[word]).clamp(max=1), rest / rest.sum()
+
+
+edit("max", "min", "stays is never less than 1")
+
+with wrong("drawn *and* stays"):
+
+    def my_accept(true, guessed, word):
+        return torch.minimum(true, guessed)[word], F.normalize(torch.relu(true - guessed), p=1, dim=0)

@@ -1,0 +1,125 @@
+"""Lesson 12, my_distribution: what learners write."""
+
+import torch
+
+from tests.answers import right, wrong
+
+with right:
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = -torch.inf
+        likely = ordered.softmax(dim=0)
+        ordered[likely.cumsum(dim=0) - likely >= top_p] = -torch.inf
+        result = torch.zeros(len(logits))
+        result[words] = ordered.softmax(dim=0)
+        return result
+
+
+with right:
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        from lessons.decoding import distribution
+
+        return distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+
+
+with right:
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        p = (logits / temperature).exp()
+        likely = p.argsort(descending=True).tolist()[:top_k]
+        whole, total, kept = sum(p[i] for i in likely), 0.0, []
+        for i in likely:
+            if total >= top_p:
+                break
+            kept.append(i)
+            total += p[i] / whole
+        result = torch.zeros_like(p)
+        for i in kept:
+            result[i] = p[i] / p[kept].sum()
+        return result
+
+
+with right:
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        values, words = torch.topk(logits.double() / temperature, top_k)
+        p = values.softmax(dim=-1)
+        p = p * (p.cumsum(dim=-1).roll(1).index_fill(0, torch.tensor([0]), 0.0) < top_p)
+        return torch.zeros(len(logits), dtype=torch.double).index_add(0, words, p / p.sum())
+
+
+with right:
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        x = logits / temperature
+        p = x.softmax(dim=-1)
+        rank = p.argsort(descending=True).argsort()
+        p = torch.where(rank < top_k, p, 0.0)
+        likelier = (p / p.sum() * (rank[None] < rank[:, None])).sum(dim=1)
+        p = torch.where(likelier < top_p, p, 0.0)
+        return p / p.sum()
+
+
+with wrong("The word whose probability crosses p is dropped"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = -torch.inf
+        likely = ordered.softmax(dim=0)
+        ordered[(likely.cumsum(dim=0) > top_p) & (top_p < 1)] = -torch.inf
+        return torch.zeros(len(logits)).scatter(0, words, ordered.softmax(dim=0))
+
+
+with wrong("The temperature changes nothing"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        p = logits.softmax(dim=0) / temperature
+        p = p / p.sum()
+        ordered, words = p.sort(descending=True)
+        ordered[top_k:] = 0
+        ordered = ordered / ordered.sum()
+        ordered[ordered.cumsum(dim=0) - ordered >= top_p] = 0
+        return torch.zeros(len(p)).scatter(0, words, ordered / ordered.sum())
+
+
+with wrong("Exactly k stay"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        x = logits / temperature
+        x = x.masked_fill(x < x.topk(top_k).values[-1], -torch.inf)
+        ordered, words = x.sort(descending=True)
+        likely = ordered.softmax(dim=0)
+        ordered[likely.cumsum(dim=0) - likely >= top_p] = -torch.inf
+        return torch.zeros(len(logits)).scatter(0, words, ordered.softmax(dim=0))
+
+
+with wrong("shuffles them once more"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = -torch.inf
+        likely = ordered.softmax(dim=0)
+        ordered[likely.cumsum(dim=0) - likely >= top_p] = -torch.inf
+        return ordered.softmax(dim=0)[words]
+
+
+with wrong("The likeliest word always stays"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = -torch.inf
+        crossed = ordered.softmax(dim=0).cumsum(dim=0) > top_p
+        ordered[torch.cat([crossed[:1], crossed[:-1]])] = -torch.inf
+        return torch.zeros(len(logits)).scatter(0, words, ordered.softmax(dim=0))
+
+
+with wrong("not brought back to a sum of 1"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = -torch.inf
+        likely = ordered.softmax(dim=0)
+        likely[likely.cumsum(dim=0) - likely >= top_p] = 0
+        return torch.zeros(len(logits)).scatter(0, words, likely)

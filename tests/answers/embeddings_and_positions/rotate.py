@@ -1,0 +1,69 @@
+"""Lesson 06, my_rotate: what learners write."""
+
+import torch
+
+from tests.answers import right, wrong
+
+with right:
+
+    def my_rotate(x, angles):
+        result = torch.empty_like(x)
+        a, b = x[..., 0::2], x[..., 1::2]
+        result[..., 0::2] = a * angles.cos() - b * angles.sin()
+        result[..., 1::2] = a * angles.sin() + b * angles.cos()
+        return result
+
+
+with right:
+
+    def my_rotate(x, angles):
+        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+with right:
+
+    def my_rotate(x, angles):
+        cos, sin = (y.repeat_interleave(2, dim=-1) for y in (angles.cos(), angles.sin()))
+        beside = torch.stack([-x[:, 1::2], x[:, ::2]], dim=-1).reshape(x.shape)
+        return x * cos + beside * sin
+
+
+with right:
+
+    def my_rotate(x, angles):
+        cos, sin = angles.cos(), angles.sin()
+        turn = torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)
+        return torch.einsum("tpij,tpj->tpi", turn, x.unflatten(-1, (-1, 2))).flatten(-2)
+
+
+with wrong("Here neighbours are a pair"):
+
+    def my_rotate(x, angles):
+        a, b = x.chunk(2, dim=-1)
+        return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], dim=-1)
+
+
+with wrong("the other way round"):
+
+    def my_rotate(x, angles):
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * angles.cos() + b * angles.sin(), b * angles.cos() - a * angles.sin()], -1).flatten(-2)
+
+
+with wrong("had been overwritten"):
+
+    def my_rotate(x, angles):
+        y = x.clone()
+        a, b = y[..., 0::2], y[..., 1::2]
+        y[..., 0::2] = a * angles.cos() - b * angles.sin()
+        y[..., 1::2] = a * angles.sin() + b * angles.cos()
+        return y
+
+
+with wrong("not beside their pairs"):
+
+    def my_rotate(x, angles):
+        cos, sin = torch.cat([angles.cos()] * 2, dim=-1), torch.cat([angles.sin()] * 2, dim=-1)
+        beside = torch.stack([-x[:, 1::2], x[:, 0::2]], dim=-1).reshape(x.shape)
+        return x * cos + beside * sin

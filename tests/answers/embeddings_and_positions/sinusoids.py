@@ -1,0 +1,90 @@
+"""Lesson 06, my_sinusoids: what learners write."""
+
+import math
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        table = torch.zeros(num_positions, d_model)
+        table[:, 0::2] = angles.sin()
+        table[:, 1::2] = angles.cos()[:, : d_model // 2]
+        return table
+
+
+with right:
+
+    def my_sinusoids(num_positions, d_model):
+        rows = []
+        for position in range(num_positions):
+            row = []
+            for feature in range(d_model):
+                angle = position / 10000 ** (feature // 2 * 2 / d_model)
+                row.append(math.cos(angle) if feature % 2 else math.sin(angle))
+            rows.append(row)
+        return torch.tensor(rows)
+
+
+with right:
+
+    def my_sinusoids(num_positions, d_model):
+        rate = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        angles = torch.outer(torch.arange(num_positions).float(), rate)
+        return torch.stack([angles.sin(), angles.cos()], dim=2).reshape(num_positions, -1)[:, :d_model]
+
+
+edit(" (", " (2 * ", "the 2 of 2i came in twice")
+
+with wrong("All the sines come first"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        return torch.cat([angles.sin(), angles.cos()[:, : d_model // 2]], dim=-1)
+
+
+with wrong("binds more tightly"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** torch.arange(0, d_model, 2) / d_model
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
+
+
+with wrong("an exponent of its own"):
+
+    def my_sinusoids(num_positions, d_model):
+        table = torch.zeros(num_positions, d_model)
+        for t in range(num_positions):
+            for feature in range(d_model):
+                angle = t / 10000 ** (2 * feature / d_model)
+                table[t, feature] = math.cos(angle) if feature % 2 else math.sin(angle)
+        return table
+
+
+with wrong("a table for D + 1 features"):
+
+    def my_sinusoids(num_positions, d_model):
+        even = d_model + d_model % 2
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, even, 2) / even)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
+
+
+with wrong("one sine more"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+with wrong("the last feature was left at 0"):
+
+    def my_sinusoids(num_positions, d_model):
+        table = torch.zeros(num_positions, d_model)
+        for t in range(num_positions):
+            for i in range(d_model // 2):
+                angle = t / 10000 ** (2 * i / d_model)
+                table[t, 2 * i], table[t, 2 * i + 1] = math.sin(angle), math.cos(angle)
+        return table

@@ -1,0 +1,180 @@
+"""Lesson 07, MyEncoderLayer: what learners write."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons.attention import MultiHeadAttention
+from tests.answers import right, wrong
+
+with right:
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            if self.norm_first:
+                y = self.norm1(x)
+                x = x + self.self_attn(y, y, y, allowed)[0]
+                return x + self.linear2(F.relu(self.linear1(self.norm2(x))))
+            x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm2(x + self.linear2(F.relu(self.linear1(x))))
+
+
+with right:
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            def attend_to_itself(y):
+                output, _ = self.self_attn(y, allowed=allowed, need_weights=False)
+                return output
+
+            def feed(y):
+                return self.linear2(self.linear1(y).clamp(min=0))
+
+            for sublayer, norm in ((attend_to_itself, self.norm1), (feed, self.norm2)):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
+with right:
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            residual = x
+            x = self.norm1(x) if self.norm_first else x
+            x, _ = self.self_attn(query=x, key=x, value=x, allowed=allowed)
+            x = residual + x
+            x = x if self.norm_first else self.norm1(x)
+            residual = x
+            x = self.norm2(x) if self.norm_first else x
+            x = self.linear2(torch.maximum(self.linear1(x), torch.tensor(0.0)))
+            x = residual + x
+            return x if self.norm_first else self.norm2(x)
+
+
+with wrong("norm_first=False is not obeyed"):
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+            return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+
+
+with wrong("self_attn gives two things"):
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            x = self.norm1(x + self.self_attn(x, allowed=allowed))
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with wrong("The mask went in as the *key*"):
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), allowed)[0]
+                return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+            x = self.norm1(x + self.self_attn(x, allowed)[0])
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with wrong("norm1 is used twice"):
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+                return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+            x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm1(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with wrong("norm of the second part is missing"):
+
+    class MyEncoderLayer(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, norm_first):
+            super().__init__()
+            self.norm_first = norm_first
+            self.self_attn = MultiHeadAttention(d_model, num_heads)
+            self.linear1 = nn.Linear(d_model, d_ff)
+            self.linear2 = nn.Linear(d_ff, d_model)
+            self.norm1 = nn.LayerNorm(d_model)
+            self.norm2 = nn.LayerNorm(d_model)
+
+        def forward(self, x, allowed=None):
+
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+                return x + self.linear2(torch.relu(self.linear1(x)))
+            x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))

@@ -1,0 +1,66 @@
+"""Lesson 07, my_layer_norm: what learners write."""
+
+import torch
+import torch.nn.functional as F
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_layer_norm(x, weight, bias, eps):
+        centred = x - x.mean(dim=-1, keepdim=True)
+        variance = (centred**2).mean(dim=-1, keepdim=True)
+        return centred * torch.rsqrt(variance + eps) * weight + bias
+
+
+with right:
+
+    def my_layer_norm(x, weight, bias, eps):
+        return F.layer_norm(x, x.shape[-1:], weight, bias, eps)
+
+
+with right:
+
+    def my_layer_norm(x, weight, bias, eps):
+        size = x.size(-1)
+        mean = torch.einsum("btd->bt", x)[..., None] / size
+        variance = torch.einsum("btd->bt", (x - mean) ** 2)[..., None] / size
+        return torch.addcmul(bias, (x - mean) / torch.sqrt(variance + eps), weight)
+
+
+with right:
+
+    def my_layer_norm(x, weight, bias, eps):
+        rows = [(row - row.mean()) / (row.var(correction=0) + eps) ** 0.5 for row in x.flatten(0, 1)]
+        return torch.stack(rows).view(x.shape) * weight + bias
+
+
+with wrong("This version is in a famous tutorial"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        return weight * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
+
+
+edit("-1:], weight, bias, eps)", "1:]) * weight + bias", "differs in", of=1)
+
+with wrong("keepdim=True"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        mean, variance = x.mean(dim=-1), x.var(dim=-1, correction=0)
+        return (x - mean) / (variance + eps).sqrt() * weight + bias
+
+
+with wrong("D − 1, not D, and eps is missing"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * weight + bias
+
+
+edit("], weight, bias, eps", "], weight, bias", "did not use the eps", of=1)
+
+with wrong("You added the squares up"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        mean = x.mean(dim=-1, keepdim=True)
+        variance = ((x - mean) ** 2).sum(dim=-1, keepdim=True)
+        return (x - mean) / (variance + eps).sqrt() * weight + bias

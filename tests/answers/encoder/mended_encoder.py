@@ -1,0 +1,37 @@
+"""Lesson 07, mended_encoder: what learners write."""
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def mended_encoder(x, sublayers, norms):
+        for sublayer, norm in zip(sublayers, norms):
+            x = x + sublayer(norm(x))
+        return norms[-1](x)
+
+
+with right:
+
+    def mended_encoder(x, sublayers, norms):
+        *inner, last = norms
+        for i in range(len(sublayers)):
+            normalised = inner[i](x)
+            x = sublayers[i](normalised) + x
+        return last(x)
+
+
+with wrong("The bug is still there"):
+
+    def mended_encoder(x, sublayers, norms):
+        *inner, last = norms
+        for sublayer, norm in zip(sublayers, inner):
+            x = norm(x)
+            x = x + sublayer(x)
+        return last(x)
+
+
+edit("x + sublayer(norm", "norm(x + sublayer", "the other order")
+
+edit("sublayer(norm", "norm(sublayer", "The norm stands behind")
+
+edit("    return", "        return", "Only the first sublayer")

@@ -1,0 +1,24 @@
+"""Lesson 10, my_rows: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+    my_rows = [[True, True, False, False, False], [True, True, True, False, False]]
+
+with right:
+    my_rows = ((1, 1, 0, 0, 0), (1, 1, 1, 0, 0))
+
+with right:
+    my_rows = torch.tensor([[True, True, False, False, False], [True, True, True, False, False]])
+
+with right:
+    my_rows = [torch.arange(5) < 2, torch.arange(5) < 3]
+
+with wrong("Each value is turned around"):
+    my_rows = [[False, False, True, True, True], [False, False, False, True, True]]
+
+edit("((1, 1, 0, 0, 0), (1, 1, 1, 0, 0))", "[[1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]", "cross-attention is not causal", of=1)
+
+edit(", [True, True, True, False, False]", "", "That is not it")

@@ -1,0 +1,53 @@
+"""Lesson 03, my_causal: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_causal(num_queries):
+        position = torch.arange(num_queries)
+        return position[None, :] <= position[:, None]
+
+
+with right:
+
+    def my_causal(num_queries):
+        return torch.tensor([[j <= i for j in range(num_queries)] for i in range(num_queries)])
+
+
+with right:
+
+    def my_causal(num_queries):
+        return torch.tril(torch.ones(num_queries, num_queries)) == 1
+
+
+with right:
+
+    def my_causal(num_queries):
+        return ~torch.triu(torch.ones(num_queries, num_queries, dtype=torch.bool), diagonal=1)
+
+
+with right:
+
+    def my_causal(num_queries):
+        return ~torch.nn.Transformer.generate_square_subsequent_mask(num_queries).bool()
+
+
+edit("~", "", "True and False exchanged", of=3)
+
+edit(" == 1", "", "these are the numbers 0 and 1", of=2)
+
+with wrong("whatever num_queries is"):
+
+    def my_causal(num_queries):
+        position = torch.arange(4)
+        return position <= position[:, None]
+
+
+with wrong("Values: allowed differs"):
+
+    def my_causal(num_queries):
+        position = torch.arange(num_queries)
+        return (position[None, :] <= position[:, None]) & (position[None, :] > position[:, None] - 2)

@@ -1,0 +1,33 @@
+"""Lesson 03, my_padding: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_padding(ids, pad_id):
+        return (ids != pad_id)[:, None, None, :]
+
+
+with right:
+
+    def my_padding(ids, pad_id):
+        return ids.ne(pad_id).unsqueeze(1).unsqueeze(2)
+
+
+with right:
+
+    def my_padding(ids, pad_id):
+        return torch.tensor([[[[i != pad_id for i in row]]] for row in ids.tolist()])
+
+
+edit("= pad_id", "= 0", "You compared with 0")
+
+edit(":, None, None, :", "None, None", "the new axes stand in front")
+
+with wrong("Padding may stand in front as well"):
+
+    def my_padding(ids, pad_id):
+        lengths = (ids != pad_id).sum(dim=1, keepdim=True)
+        return (torch.arange(ids.shape[1]) < lengths)[:, None, None]

@@ -1,0 +1,33 @@
+"""Lesson 05, my_join_heads: what learners write."""
+
+import torch
+
+from tests.answers import edit, right
+
+with right:
+
+    def my_join_heads(x):
+        return x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)
+
+
+with right:
+
+    def my_join_heads(x):
+        return torch.cat([x[:, h] for h in range(x.size(1))], dim=-1)
+
+
+with right:
+
+    def my_join_heads(x):
+        return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+edit("x.transpose(1, 2).contiguous().view", "x.reshape", "mixes different tokens")
+
+edit(".contiguous().view", ".view", "view refuses")
+
+edit(
+    "x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), ",
+    "torch.cat([x[:, h] for h in range(x.size(1) - 1)], dim=",
+    "Shape: the result is (1, 3, 2); expected (1, 3, 4)",
+)

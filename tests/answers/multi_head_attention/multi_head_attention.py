@@ -1,0 +1,123 @@
+"""Lesson 05, MyMultiHeadAttention: what learners write."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons.attention import attend, join_heads, split_heads
+from tests.answers import edit, right, wrong
+
+with right:
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+
+            q = split_heads(self.q_proj(query), self.num_heads)
+            k = split_heads(self.k_proj(key), self.num_heads)
+            v = split_heads(self.v_proj(value), self.num_heads)
+            return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))
+
+
+with right:
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+
+            size = query.size(-1) // self.num_heads
+            q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
+            outputs = []
+            for h in range(self.num_heads):
+                part = slice(h * size, (h + 1) * size)
+                scores = q[..., part] @ k[..., part].transpose(-2, -1) / size**0.5
+                if allowed is not None:
+                    mask = allowed.expand(query.size(0), self.num_heads, query.size(1), key.size(1))[:, h]
+                    scores = scores.masked_fill(~mask, -torch.inf)
+                outputs.append(scores.softmax(dim=-1) @ v[..., part])
+            return self.out_proj(torch.cat(outputs, dim=-1))
+
+
+with right:
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+
+            q, k, v = (
+                layer(x).unflatten(-1, (self.num_heads, -1)).permute(0, 2, 1, 3)
+                for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+            )
+            heads = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+            return self.out_proj(torch.einsum("bhqd->bqhd", heads).reshape(*query.shape))
+
+
+edit(
+    "self.out_proj(join_heads(attend(q, k, v, allowed)[0])",
+    "join_heads(attend(q, k, v, allowed)[0]",
+    "out_proj is not used",
+)
+
+edit("[0]", "", "attend gives two things")
+
+with wrong("look at each other"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+
+            q = self.q_proj(query).unflatten(-1, (self.num_heads, -1))
+            k = self.k_proj(key).unflatten(-1, (self.num_heads, -1))
+            v = self.v_proj(value).unflatten(-1, (self.num_heads, -1))
+            return self.out_proj(attend(q, k, v, allowed)[0].flatten(-2))
+
+
+edit("))", ")) + query", "Values: output differs")
+
+with wrong("reshaped with the number of queries"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+
+            length = query.size(1)
+            q, k, v = (
+                layer(x).view(x.size(0), length, self.num_heads, -1).transpose(1, 2)
+                for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+            )
+            return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))

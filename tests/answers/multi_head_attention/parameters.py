@@ -1,0 +1,31 @@
+"""Lesson 05, my_parameters: what learners write."""
+
+from lessons.attention import MultiHeadAttention
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_parameters(d_model, num_heads, head_dim):
+        inside = num_heads * head_dim
+        return 3 * (d_model + 1) * inside + (inside + 1) * d_model
+
+
+with right:
+
+    def my_parameters(d_model, num_heads, head_dim):
+        module = MultiHeadAttention(d_model, num_heads, head_dim=head_dim)
+        return sum(p.numel() for p in module.parameters())
+
+
+with wrong("The biases are missing"):
+
+    def my_parameters(d_model, num_heads, head_dim):
+        return 4 * d_model * num_heads * head_dim
+
+
+edit("(d_model + 1) * inside + (inside + 1) *", "d_model * inside + inside + inside * d_model +", "brackets, perhaps?")
+
+with wrong("Values: the result differs"):
+
+    def my_parameters(d_model, num_heads, head_dim):
+        return d_model * num_heads * head_dim

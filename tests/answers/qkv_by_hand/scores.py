@@ -1,0 +1,47 @@
+"""Lesson 01, my_scores: what learners write."""
+
+import torch
+
+from tests.answers import edit, right
+
+with right:
+
+    def my_scores(q, k):
+        return q @ k.T
+
+
+with right:
+
+    def my_scores(q, k):
+        table = torch.empty(len(q), len(k))
+        for i in range(len(q)):
+            for j in range(len(k)):
+                table[i, j] = torch.dot(q[i], k[j])
+        return table
+
+
+with right:
+
+    def my_scores(q, k):
+        return torch.einsum("qd,kd->qk", q, k)
+
+
+with right:
+
+    def my_scores(q, k):
+        return (q[:, None, :] * k[None, :, :]).sum(-1)
+
+
+with right:
+
+    def my_scores(q, k):
+        return torch.tensor([[sum(a.item() * b.item() for a, b in zip(qi, kj)) for kj in k] for qi in q])
+
+
+edit("q @ k.T", 'torch.einsum("qd,kd->kq", q, k)', "Your table is transposed")
+
+edit("q @ k.T", "torch.cdist(q, k)", "Values: the result differs")
+
+edit("k.T", "k", "k is not transposed")
+
+edit("k.T", "k.view(k.shape[1], k.shape[0])", "That is no transpose")

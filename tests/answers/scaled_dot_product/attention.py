@@ -1,0 +1,56 @@
+"""Lesson 02, my_attention: what learners write."""
+
+import math
+
+import torch
+
+from tests.answers import earlier, edit, right, wrong
+
+my_softmax, my_scaled_scores = (
+    earlier("scaled_dot_product", "my_softmax"),
+    earlier("scaled_dot_product", "my_scaled_scores"),
+)
+
+with right:
+
+    def my_attention(q, k, v):
+        return my_softmax(my_scaled_scores(q, k)) @ v
+
+
+with right:
+
+    def my_attention(q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+with right:
+
+    def my_attention(q, k, v):
+        scores = torch.einsum("...qd,...kd->...qk", q, k) / math.sqrt(q.size(-1))
+        return torch.einsum("...qk,...kd->...qd", scores.softmax(-1), v)
+
+
+with wrong("The scores are not scaled"):
+
+    def my_attention(q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=1.0)
+
+
+with wrong("The numbers are right, but their gradients are not"):
+
+    def my_attention(q, k, v):
+        weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+        return torch.tensor((weights @ v).tolist())
+
+
+with wrong("torch cannot take gradients: a tensor was changed in place"):
+
+    def my_attention(q, k, v):
+        powers = torch.exp(q @ k.mT / math.sqrt(q.size(-1)))
+        powers /= powers.sum(dim=-1, keepdim=True)
+        return powers @ v
+
+
+edit(" @ v", "", "mix the values by them")
+
+edit("my_softmax(my_scaled_scores(q, k", "torch.rand(q.size(-2), k.size(-2", "Values: the result differs")

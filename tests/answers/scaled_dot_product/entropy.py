@@ -1,0 +1,36 @@
+"""Lesson 02, my_entropy: what learners write."""
+
+import torch
+
+from tests.answers import edit, right
+
+with right:
+
+    def my_entropy(weights):
+        return torch.special.entr(weights).sum(dim=-1)
+
+
+with right:
+
+    def my_entropy(weights):
+        logs = torch.where(weights > 0, weights, torch.ones_like(weights)).log()
+        return -(weights * logs).sum(dim=-1)
+
+
+with right:
+
+    def my_entropy(weights):
+        return torch.distributions.Categorical(probs=weights).entropy()
+
+
+with right:
+
+    def my_entropy(weights):
+        return -(weights * weights.clamp(min=1e-12).log()).sum(-1)
+
+
+edit("torch.special.entr(weights).sum(dim=", "-(weights * torch.log2(weights.clamp(min=1e-12))).sum(", "base 2")
+
+edit("torch.special.entr(weights).sum(dim=-", "-torch.nansum(weights * weights.log(), dim=", "Right for a table")
+
+edit("torch.special.entr(weights).sum(dim=", "1 - weights.square().sum(", "Values: the result differs")

@@ -1,0 +1,40 @@
+"""Lesson 02, my_scaled_scores: what learners write."""
+
+import math
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_scaled_scores(q, k):
+        return q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+
+
+with right:
+
+    def my_scaled_scores(q, k):
+        return torch.einsum("...qd,...kd->...qk", q, k) / torch.sqrt(torch.tensor(k.size(-1)))
+
+
+with right:
+
+    def my_scaled_scores(q, k):
+        if q.dim() > 2:
+            return torch.stack([my_scaled_scores(a, b) for a, b in zip(q, k)])
+        table = [[torch.dot(a, b) / math.sqrt(len(a)) for b in k] for a in q]
+        return torch.stack([torch.stack(row) for row in table])
+
+
+edit("q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5", "torch.matmul(q, k.mT) / k.shape[-1]", "You divided by d.")
+
+edit("-2, -1) / q.shape[-1] ** 0.5", "0, 1) / math.sqrt(q.size(-1))", "it swaps sentences and keys")
+
+with wrong("These are the weights already"):
+
+    def my_scaled_scores(q, k):
+        return torch.softmax(q @ k.transpose(-2, -1) / q.size(-1) ** 0.5, dim=-1)
+
+
+edit("k.transpose(-2, -1) / q.shape[-1] ** 0.5", "k.mT / q.norm()", "Values: the result differs")

@@ -1,0 +1,61 @@
+"""Lesson 02, my_softmax: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_softmax(scores):
+        powers = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
+        return powers / powers.sum(dim=-1, keepdim=True)
+
+
+with right:
+
+    def my_softmax(scores):
+        return torch.softmax(scores, -1)
+
+
+with right:
+
+    def my_softmax(scores):
+        if scores.dim() > 1:
+            return torch.stack([my_softmax(row) for row in scores])
+        powers = [torch.exp(s - max(scores)) for s in scores]
+        return torch.stack([p / sum(powers) for p in powers])
+
+
+with right:
+
+    def my_softmax(scores):
+        return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
+
+
+with right:
+
+    def my_softmax(scores):
+        differences = scores[..., None, :] - scores[..., :, None]
+        return 1 / differences.exp().sum(dim=-1)
+
+
+with wrong("e^1000 is too large"):
+
+    def my_softmax(scores):
+        return torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)
+
+
+edit("torch.softmax(scores, -1", "torch.sigmoid(scores", "each row must sum to 1", of=1)
+
+edit("-1)", "dim=-1) * 1.1", "Sums: row [0] of your weights sums to 1.1", of=1)
+
+edit("-1", "dim=0", "runs over the queries", of=1)
+
+with wrong("keepdim=True keeps the axis"):
+
+    def my_softmax(scores):
+        powers = torch.exp(scores - scores.amax(dim=-1))
+        return powers / powers.sum(dim=-1)
+
+
+edit(".values", "", "max with a dim gives two things")

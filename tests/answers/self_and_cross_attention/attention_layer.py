@@ -1,0 +1,61 @@
+"""Lesson 04, my_attention_layer: what learners write."""
+
+import torch
+
+from lessons.attention import attend
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        return attend(queries_from @ w_q, keys_from @ w_k, keys_from @ w_v, allowed)
+
+
+with right:
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = torch.einsum("...qd,...kd->...qk", q, k) / q.shape[-1] ** 0.5
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+        return [weights @ v, weights]
+
+
+with right:
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        output = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        places = torch.eye(k.size(-2)).expand(*k.shape[:-1], -1)
+        return output, torch.nn.functional.scaled_dot_product_attention(q, k, places, attn_mask=allowed)
+
+
+edit(
+    "queries_from @ w_q, keys_from @ w_k, keys_from",
+    "keys_from @ w_q, queries_from @ w_k, queries_from",
+    "The parts are exchanged",
+)
+
+edit("allowed)", "allowed)[0]", "expected 2: output, weights")
+
+with wrong("each row must sum to 1"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
+        if allowed is not None:
+            weights = weights * allowed
+        return weights @ v, weights
+
+
+with wrong("allowed may be None"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~allowed, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        return weights @ v, weights
+
+
+edit("attend(queries_from", "attend(keys_from", "never looked at queries_from")

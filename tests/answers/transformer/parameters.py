@@ -1,0 +1,32 @@
+"""Lesson 09, my_parameters: what learners write."""
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        attention = 4 * d_model * (d_model + 1)
+        feed = d_ff * (d_model + 1) + d_model * (d_ff + 1)
+        return num_layers * (3 * attention + 2 * feed + 10 * d_model) + vocab_size * (d_model + 1)
+
+
+with right:
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        from lessons.layers import DecoderLayer, EncoderLayer
+
+        layers = [EncoderLayer(d_model, 1, d_ff), DecoderLayer(d_model, 1, d_ff)]
+        count = sum(p.numel() for layer in layers for p in layer.parameters())
+        return num_layers * count + vocab_size * d_model + vocab_size
+
+
+edit("3", "2", "*two* attentions")
+
+edit("vocab_size * (d_model + 1)", "3 * vocab_size * d_model + vocab_size", "share one here")
+
+edit("4", "3", "An attention has four matrices")
+
+with wrong("The biases of the attentions and of the feed-forward networks are missing"):
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        return num_layers * (12 * d_model**2 + 4 * d_model * d_ff + 10 * d_model) + vocab_size * d_model

@@ -1,0 +1,79 @@
+"""Lesson 09, my_transformer: what learners write."""
+
+import torch
+import torch.nn.functional as F
+
+from lessons import masks
+from tests.answers import right, wrong
+
+with right:
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.combine(masks.padding(tgt, pad_id=0), masks.causal(tgt.size(1)))
+        memory = encode(embed_src(src), source)
+        return project(decode(embed_tgt(tgt), memory, target, source))
+
+
+with right:
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = (src != 0)[:, None, None, :]
+        length = tgt.shape[1]
+        target = (tgt != 0)[:, None, None, :] & torch.ones(length, length, dtype=torch.bool).tril()
+        return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+
+
+with right:
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        # padding at the end of the target is hidden by the causal rule already, from all that is read
+        source = (src != 0)[:, None, None, :].expand(-1, 1, src.size(1), -1)
+        target = (tgt != 0)[:, None, None, :] & masks.causal(tgt.size(1))
+        memory = encode(embed_src(src), source)
+        cross = (src != 0)[:, None, None, :].expand(-1, 1, tgt.size(1), -1)
+        return project(decode(embed_tgt(tgt), memory, target, cross))
+
+
+with right:
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        logits = []
+        for s, t in zip(src.split(1), tgt.split(1)):
+            real = masks.padding(s, pad_id=0)
+            memory = encode(embed_src(s), real)
+            future = torch.ones(t.size(1), t.size(1)).triu(diagonal=1).bool()
+            y = decode(embed_tgt(t), memory, tgt_allowed=masks.padding(t, pad_id=0) & ~future, cross_allowed=real)
+            logits.append(project(y))
+        return torch.cat(logits)
+
+
+with wrong("The causal rule is missing"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        return project(decode(embed_tgt(tgt), encode(embed_src(src), source), masks.padding(tgt, pad_id=0), source))
+
+
+with wrong("The model ends before it"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1))
+        logits = project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+        return F.softmax(logits, dim=-1)
+
+
+with wrong("were joined by |"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.padding(tgt, pad_id=0) | masks.causal(tgt.size(1))
+        return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+
+
+with wrong("The target's own padding is not hidden"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        return project(decode(embed_tgt(tgt), encode(embed_src(src), source), masks.causal(tgt.size(1)), source))
