@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lessons._checks import fraction, kind, optional, positive
+from lessons.fast import fused_attention
 
 
 def attend(
@@ -36,7 +37,7 @@ def attend(
     leading = _check_sizes(q, k, v, allowed, dropout)
     if not need_weights:
         q = q.expand(*leading, -1, -1)
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout), None
+        return fused_attention(q, k, v, allowed, dropout), None
 
     scores = (q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)  # (..., Q, K)
     weights = scores.softmax(dim=-1) if allowed is None else masked_softmax(scores, allowed)

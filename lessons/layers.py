@@ -3,44 +3,16 @@
 Attention Is All You Need (arXiv 1706.03762), sections 3.1, 3.3 and 5.4.
 """
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lessons._checks import fraction, one_of, positive
 from lessons.attention import MultiHeadAttention
+from lessons.fast import Dropout, Linear
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
-MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # with fewer, the way to oneDNN and back costs more than it saves
 
 Weights = dict[str, Tensor] | None
-
-
-class Linear(nn.Linear):
-    """nn.Linear, whose large products in single precision are left to oneDNN.
-
-    On a CPU torch leaves them to MKL, which can take twice as long on processors not made by Intel. Unlike nn.Linear,
-    a product by oneDNN has no second derivative.
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x (..., in_features). Returns (..., out_features)."""
-        if _is_for_onednn(x, self.weight):
-            return F.linear(x.to_mkldnn(), self.weight, self.bias).to_dense()
-        return F.linear(x, self.weight, self.bias)
-
-
-class Dropout(nn.Dropout):
-    """nn.Dropout, which on a CPU takes 16 random bits for each number instead of 64, and a fifth of the time."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x of any shape. Returns the same shape, in training with a share of p set to 0 and the rest scaled up."""
-        if not self.training or self.p in (0.0, 1.0) or x.device.type != "cpu":
-            return F.dropout(x, self.p, self.training)
-        words = torch.empty(x.numel() // 4 + 1, dtype=torch.int64, device=x.device).random_(-(2**63), None)
-        bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # from -2^15 up to 2^15, all equally likely
-        keep = bits >= round(self.p * 2**16) - 2**15
-        return x * keep.to(x.dtype).div_(1.0 - self.p)
 
 
 class FeedForward(nn.Module):
@@ -192,18 +164,6 @@ class DecoderLayer(nn.Module):
         inner = self.feed_forward_residual.before(x)
         x = self.feed_forward_residual.after(x, self.feed_forward(inner))
         return x, {"self_attn": self_weights, "cross_attn": cross_weights} if need_weights else None
-
-
-def _is_for_onednn(x: Tensor, weight: Tensor) -> bool:
-    return (
-        x.numel() >= MANY_TOKENS * x.size(-1)
-        and x.numel() * weight.size(0) >= MANY_PRODUCTS
-        and x.device.type == "cpu"
-        and x.dtype == weight.dtype == torch.float32
-        and torch.backends.mkldnn.is_available()
-        and torch.get_float32_matmul_precision() == "highest"  # otherwise torch makes the same choice by itself
-        and not torch.is_autocast_enabled("cpu")
-    )
 
 
 def _check_features(x: Tensor, d_model: int) -> None:

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from lessons._checks import kind, whole
 from lessons.config import TransformerConfig
-from lessons.layers import DecoderLayer, Dropout, EncoderLayer, Linear, Weights
+from lessons.fast import Dropout, Linear
+from lessons.layers import DecoderLayer, EncoderLayer, Weights
 from lessons.masks import causal, combine, padding
 from lessons.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
-    -1: "_checks",
+    -1: "_checks fast",
     0: "vocabulary masks positions attention config plots probes",
     1: "layers tasks torch_attention",
     2: "transformer",

@@ -1,4 +1,4 @@
-"""lessons.layers against formulas written out, and against torch's own linear layer and dropout.
+"""lessons.layers against formulas written out.
 
 That whole layers are those of torch.nn, in values and gradients, stands in test_parity.py.
 """
@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lessons.layers import DecoderLayer, Dropout, EncoderLayer, FeedForward, Linear, Residual
+from lessons.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from lessons.masks import causal, combine, padding_from_lengths
 from lessons.positions import RotaryPositions
 from lessons.probes import influence, leaks
@@ -29,82 +29,6 @@ def draw(*size):
 
 def layer(kind, **options):
     return kind(12, 3, 20, **options).double()
-
-
-# --- Linear and Dropout ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tokens", [(5, 3), (64, 40), (2560,)])
-@pytest.mark.parametrize("bias", [True, False])
-def test_linear_is_that_of_torch_in_values_and_gradients(tokens, bias):
-    ours = Linear(48, 70, bias=bias)
-    x = torch.randn(*tokens, 48, requires_grad=True)
-    theirs = F.linear(x.double(), ours.weight.double(), ours.bias.double() if bias else None)
-    gradient = torch.randn(*tokens, 70)
-    wanted = [x, *ours.parameters()]
-    torch.testing.assert_close(ours(x), theirs.float(), rtol=1e-5, atol=1e-5)
-    found = torch.autograd.grad(ours(x), wanted, gradient)
-    expected = torch.autograd.grad(theirs, wanted, gradient.double())
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
-
-
-def operations(function):
-    with torch.autograd.profiler.profile() as record:
-        function()
-    return {event.name for event in record.function_events}
-
-
-@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch is built without oneDNN")
-def test_linear_takes_onednn_for_large_single_precision_alone():
-    ours, x = Linear(256, 256), torch.randn(64, 256)
-    assert "aten::mkldnn_linear" in operations(lambda: ours(x))
-    assert "aten::mkldnn_linear" not in operations(lambda: ours(x[:63]))
-    assert "aten::mkldnn_linear" not in operations(lambda: ours.double()(x.double()))
-    assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 255)(x))
-
-
-def test_linear_does_as_it_is_told_about_precision():
-    ours, x = Linear(256, 256), torch.randn(64, 256)
-    try:
-        torch.set_float32_matmul_precision("medium")
-        assert "aten::mkldnn_linear" not in operations(lambda: ours(x))
-    finally:
-        torch.set_float32_matmul_precision("highest")
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert ours(x).dtype == torch.bfloat16
-
-
-@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
-def test_dropout_drops_its_share_and_scales_up_the_rest(p, dtype):
-    x = torch.ones(200, 501, dtype=dtype, requires_grad=True)
-    y = Dropout(p)(x)
-    y.sum().backward()
-    kept = y != 0
-    assert y.dtype == dtype
-    assert abs(kept.double().mean() - (1 - p)) < 0.006  # four standard errors at the most
-    torch.testing.assert_close(y[kept], torch.full_like(y[kept], 1 / (1 - p)))
-    torch.testing.assert_close(x.grad, y)
-
-
-def test_dropout_drops_each_number_by_itself():
-    kept = (Dropout(0.5)(torch.ones(4000, 8)) != 0).double()
-    assert (torch.corrcoef(kept.T) - torch.eye(8, dtype=torch.float64)).abs().max() < 0.08
-    assert abs(kept.mean(dim=0) - 0.5).max() < 0.04
-    assert not torch.equal(kept[:2000], kept[2000:])
-
-
-def test_dropout_follows_the_seed_and_stays_out_of_eval():
-    x, module = torch.randn(7, 5), Dropout(0.5)
-    torch.manual_seed(1)
-    first = module(x)
-    torch.manual_seed(1)
-    assert torch.equal(module(x), first)
-    assert not torch.equal(module(x), first)
-    assert module.eval()(x) is x or torch.equal(module.eval()(x), x)
-    assert torch.equal(Dropout(0.0)(x), x)
-    assert not Dropout(1.0)(x).any()
-    assert Dropout(0.5)(torch.ones(0, 5)).shape == (0, 5)
 
 
 # --- FeedForward and Residual ----------------------------------------------------------------------------------

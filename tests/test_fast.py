@@ -1,0 +1,160 @@
+"""lessons.fast: what torch gives in linear layer, dropout and attention, and second derivatives through all of them."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from lessons.attention import attend
+from lessons.config import TransformerConfig
+from lessons.fast import Dropout, Linear
+from lessons.layers import DecoderLayer, EncoderLayer
+from lessons.masks import causal
+from lessons.transformer import Transformer
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+@pytest.mark.parametrize("tokens", [(5, 3), (64, 40), (2560,)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear_is_that_of_torch_in_values_and_gradients(tokens, bias):
+    ours = Linear(48, 70, bias=bias)
+    x = torch.randn(*tokens, 48, requires_grad=True)
+    theirs = F.linear(x.double(), ours.weight.double(), ours.bias.double() if bias else None)
+    gradient = torch.randn(*tokens, 70)
+    wanted = [x, *ours.parameters()]
+    torch.testing.assert_close(ours(x), theirs.float(), rtol=1e-5, atol=1e-5)
+    found = torch.autograd.grad(ours(x), wanted, gradient)
+    expected = torch.autograd.grad(theirs, wanted, gradient.double())
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def operations(function):
+    with torch.autograd.profiler.profile() as record:
+        function()
+    return {event.name for event in record.function_events}
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch is built without oneDNN")
+def test_linear_takes_onednn_for_large_single_precision_alone():
+    ours, x = Linear(256, 256), torch.randn(64, 256)
+    assert "aten::mkldnn_linear" in operations(lambda: ours(x))
+    assert "aten::mkldnn_linear" not in operations(lambda: ours(x[:63]))
+    assert "aten::mkldnn_linear" not in operations(lambda: ours.double()(x.double()))
+    assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 255)(x))
+
+
+def test_linear_does_as_it_is_told_about_precision():
+    ours, x = Linear(256, 256), torch.randn(64, 256)
+    try:
+        torch.set_float32_matmul_precision("medium")
+        assert "aten::mkldnn_linear" not in operations(lambda: ours(x))
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert ours(x).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_dropout_drops_its_share_and_scales_up_the_rest(p, dtype):
+    x = torch.ones(200, 501, dtype=dtype, requires_grad=True)
+    y = Dropout(p)(x)
+    y.sum().backward()
+    kept = y != 0
+    assert y.dtype == dtype
+    assert abs(kept.double().mean() - (1 - p)) < 0.006  # four standard errors at the most
+    torch.testing.assert_close(y[kept], torch.full_like(y[kept], 1 / (1 - p)))
+    torch.testing.assert_close(x.grad, y)
+
+
+def test_dropout_drops_each_number_by_itself():
+    kept = (Dropout(0.5)(torch.ones(4000, 8)) != 0).double()
+    assert (torch.corrcoef(kept.T) - torch.eye(8, dtype=torch.float64)).abs().max() < 0.08
+    assert abs(kept.mean(dim=0) - 0.5).max() < 0.04
+    assert not torch.equal(kept[:2000], kept[2000:])
+
+
+def test_dropout_follows_the_seed_and_stays_out_of_eval():
+    x, module = torch.randn(7, 5), Dropout(0.5)
+    torch.manual_seed(1)
+    first = module(x)
+    torch.manual_seed(1)
+    assert torch.equal(module(x), first)
+    assert not torch.equal(module(x), first)
+    assert module.eval()(x) is x or torch.equal(module.eval()(x), x)
+    assert torch.equal(Dropout(0.0)(x), x)
+    assert not Dropout(1.0)(x).any()
+    assert Dropout(0.5)(torch.ones(0, 5)).shape == (0, 5)
+
+
+# --- Second derivatives ----------------------------------------------------------------------------------------
+
+
+def second_derivatives(function, *inputs):
+    gradients = torch.autograd.grad(function(*inputs).square().sum(), inputs, create_graph=True)
+    return torch.autograd.grad(sum(x.square().sum() for x in gradients), inputs)
+
+
+def test_second_derivatives_of_a_large_product_are_those_of_torch():
+    ours, x = Linear(256, 256), torch.randn(64, 256, requires_grad=True)
+
+    def by_onednn(x, weight, bias):
+        return torch.func.functional_call(ours, {"weight": weight, "bias": bias}, x)
+
+    found, expected = (second_derivatives(f, x, ours.weight, ours.bias) for f in (by_onednn, F.linear))
+    for a, b in zip(found, expected):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4 * b.abs().max().item())
+
+
+@pytest.mark.parametrize("frozen", ["weight", "x"])
+def test_second_derivatives_with_a_part_that_does_not_learn(frozen):
+    ours, x = Linear(256, 256, bias=False), torch.randn(64, 256, requires_grad=frozen != "x")
+    ours.requires_grad_(frozen != "weight")
+    learns = ours.weight if frozen == "x" else x
+    gradient = torch.autograd.grad(ours(x).pow(3).sum(), learns, create_graph=True)[0]
+    plain = torch.autograd.grad(F.linear(x, ours.weight).pow(3).sum(), learns, create_graph=True)[0]
+    found, expected = (torch.autograd.grad(x.square().sum(), learns)[0] for x in (gradient, plain))
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3 * expected.abs().max().item())
+
+
+EMPTY_ROW = torch.tensor([[False, False, False, False], [True, False, True, False], [True, True, True, True]])
+
+
+@pytest.mark.parametrize("allowed", [None, EMPTY_ROW], ids=["all", "a row of nothing"])
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_second_derivatives_of_fused_attention(allowed, dropout):
+    q, k, v = (torch.randn(2, 2, size, 3, dtype=torch.float64, requires_grad=True) for size in (3, 4, 4))
+
+    def attention(q, k, v):
+        torch.manual_seed(0)
+        return attend(q, k, v, allowed, dropout=dropout, need_weights=False)[0]
+
+    assert torch.autograd.gradgradcheck(attention, (q, k, v))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
+def test_second_derivatives_through_a_layer(kind, norm_first):
+    module = kind(4, 2, 5, norm_first=norm_first, activation="gelu").double()
+    x, memory = (torch.randn(1, size, 4, dtype=torch.float64, requires_grad=True) for size in (3, 2))
+    if kind is EncoderLayer:
+        assert torch.autograd.gradgradcheck(lambda x: module(x, causal(3))[0], x)
+    else:
+        assert torch.autograd.gradgradcheck(lambda x, memory: module(x, memory, causal(3))[0], (x, memory))
+
+
+def test_second_derivatives_through_the_model_are_those_of_its_plain_path():
+    """need_weights=True takes no fused kernel; the sizes are such that products are left to oneDNN."""
+    config = TransformerConfig(9, 9, d_model=256, num_heads=2, num_layers=1, d_ff=256, dropout=0.0, activation="gelu")
+    model, ids = Transformer(config), torch.randint(1, 9, (8, 10))
+    weights = [x for x in model.parameters() if x.dim() > 1]
+    found = []
+    for need_weights in (True, False):
+        logits = model(ids, ids, need_weights=need_weights)[0]
+        gradients = torch.autograd.grad(logits.log_softmax(dim=-1)[..., 0].mean(), weights, create_graph=True)
+        found.append(torch.autograd.grad(sum(x.square().sum() for x in gradients), weights))
+    for plain, fused in zip(*found):
+        torch.testing.assert_close(fused, plain, rtol=1e-2, atol=1e-3 * plain.abs().max().item())
