@@ -5,6 +5,7 @@ from torch import nn
 
 from lessons import masks
 from lessons.attention import MultiHeadAttention
+from lessons.checking.calls import layer_like
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.exercises.decoder.shared import _post, _pre
 
@@ -41,23 +42,6 @@ class DecoderLayerByHand(nn.Module):
 
     def feed_forward(self, y):
         return self.linear2(torch.relu(self.linear1(y)))
-
-
-def _layer_with_weights(candidate, d_model, num_heads, d_ff, norm_first, x, memory, tgt_allowed, cross_allowed):
-    """Build the learner's layer, give it the weights that the reference has too, and run it."""
-    if not isinstance(candidate, type):
-        raise TypeError("expected the class MyDecoderLayer itself, not one object made of it")
-    if candidate.forward is nn.Module.forward:
-        raise AttributeError("the class has no method forward: look at its name, and at its indentation")
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        weights = DecoderLayerByHand(d_model, num_heads, d_ff, norm_first).state_dict()
-        weights = {name: x + 0.3 * torch.randn(x.shape) for name, x in weights.items()}  # norms that do something
-        layer = candidate(d_model, num_heads, d_ff, norm_first)
-    layer.load_state_dict(weights, strict=False)
-    if lost := sorted({name.split(".")[0] for name in weights} - {name.split(".")[0] for name in layer.state_dict()}):
-        raise AttributeError(f"{', '.join(lost)}: keep the layers of __init__ as they were named")
-    return layer(x, memory, tgt_allowed, cross_allowed)
 
 
 def _layer_cases(generator) -> list[Case]:
@@ -202,7 +186,7 @@ whole = Exercise(
     name="MyDecoderLayer",
     reference=DecoderLayerByHand,
     cases=_layer_cases,
-    call=_layer_with_weights,
+    call=layer_like(DecoderLayerByHand, "MyDecoderLayer", sizes=4),
     outputs=("output",),
     mistakes=[
         Mistake(

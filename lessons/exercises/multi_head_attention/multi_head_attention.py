@@ -5,6 +5,7 @@ from torch import nn
 
 from lessons import masks
 from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
+from lessons.checking.calls import layer_like
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -25,22 +26,6 @@ class _Plain(nn.Module):
 
     def mix(self, q, k, v, allowed):
         return attend(q, k, v, allowed)[0]
-
-
-def _with_weights(candidate, d_model, num_heads, query, key, value, allowed):
-    """Build the learner's module, give it the weights that the reference has too, and run it."""
-    if not isinstance(candidate, type):
-        raise TypeError("expected the class MyMultiHeadAttention itself, not one object made of it")
-    if candidate.forward is nn.Module.forward:
-        raise AttributeError("the class has no method forward: look at its name, and at its indentation")
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        weights = _Plain(d_model, num_heads).state_dict()
-        module = candidate(d_model, num_heads)
-    module.load_state_dict(weights, strict=False)
-    if lost := sorted({name.split(".")[0] for name in weights} - {name.split(".")[0] for name in module.state_dict()}):
-        raise AttributeError(f"{', '.join(lost)}: keep the four layers of __init__ as they were named")
-    return module(query, key, value, allowed)
 
 
 def _module_cases(generator) -> list[Case]:
@@ -205,7 +190,7 @@ whole = Exercise(
     name="MyMultiHeadAttention",
     reference=_Plain,
     cases=_module_cases,
-    call=_with_weights,
+    call=layer_like(_Plain, "MyMultiHeadAttention", sizes=2),
     outputs=("output",),
     solution=(MultiHeadAttention, split_heads, join_heads),
     mistakes=[

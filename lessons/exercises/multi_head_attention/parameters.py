@@ -1,7 +1,6 @@
 """Lesson 05: my_parameters."""
 
-import torch
-
+from lessons.checking.calls import whole_number
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -11,20 +10,11 @@ def count_parameters(d_model: int, num_heads: int, head_dim: int) -> int:
     return 3 * (d_model * attn_dim + attn_dim) + attn_dim * d_model + d_model
 
 
-def _whole_number(candidate, *sizes):
-    count = candidate(*sizes)
-    if count is None:
-        return None
-    if isinstance(count, bool | str) or count != int(count):
-        raise TypeError(f"expected a whole number, got {count!r}")
-    return torch.tensor(int(count))
-
-
 counting = Exercise(
     lesson="05",
     name="my_parameters",
     reference=count_parameters,
-    call=_whole_number,
+    call=whole_number,
     cases=lambda generator: [
         Case({"d_model": d_model, "num_heads": h, "head_dim": d})
         for d_model, h, d in [(6, 2, 3), (6, 2, 6), (512, 8, 64)]

@@ -1,0 +1,46 @@
+"""How an answer is called where handing it the inputs is not enough: values of `Exercise.call`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
+    """For a function that counts: 12, 12.0 and torch.tensor(12) are the same answer."""
+    count = candidate(*inputs)
+    if count is None:
+        return None
+    if isinstance(count, bool | str) or count != int(count):
+        raise TypeError(f"expected a whole number, got {count!r}")
+    return torch.tensor(int(count))
+
+
+def layer_like(reference: type[nn.Module], name: str, *, sizes: int) -> Callable[..., Any]:
+    """For a class of the learner's: builds a layer, gives it the weights that the reference has too, and runs it.
+
+    The first `sizes` inputs build the layer, the others are what it is called with. `name` is that of the class.
+    """
+
+    def call(candidate: Any, *inputs: Any) -> Any:
+        require_layer_class(candidate, name)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            weights = reference(*inputs[:sizes]).state_dict()
+            weights = {key: w + 0.3 * torch.randn(w.shape) for key, w in weights.items()}  # norms that do something
+            layer = candidate(*inputs[:sizes])
+        layer.load_state_dict(weights, strict=False)
+        if lost := sorted({key.split(".")[0] for key in weights} - {key.split(".")[0] for key in layer.state_dict()}):
+            raise AttributeError(f"{', '.join(lost)}: keep the layers of __init__ as they were named")
+        return layer(*inputs[sizes:])
+
+    return call
+
+
+def require_layer_class(candidate: Any, name: str) -> None:
+    """Refuse, in words that help, what is not a class with a method forward."""
+    if not isinstance(candidate, type):
+        raise TypeError(f"expected the class {name} itself, not one object made of it")
+    if getattr(candidate, "forward", None) is nn.Module.forward:
+        raise AttributeError("the class has no method forward: look at its name, and at its indentation")
