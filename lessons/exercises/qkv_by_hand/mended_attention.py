@@ -1,9 +1,10 @@
-"""Lesson 01: mended_attention."""
+"""Lesson 01, mended_attention: find the bug in a whole attention, and fix it."""
 
 import math
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.exercises.qkv_by_hand.output import mix_values
 from lessons.exercises.qkv_by_hand.projections import project
@@ -18,11 +19,6 @@ def attention(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
     return mix_values(weights, v)
 
 
-def _keys_from_w_q(x, w_q, w_k, w_v):
-    q, k, v = x @ w_q, x @ w_q, x @ w_v
-    return (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1) @ v
-
-
 bug_hunt = Exercise(
     lesson="01",
     name="mended_attention",
@@ -32,19 +28,19 @@ bug_hunt = Exercise(
     ],
     mistakes=[
         Mistake(
-            _keys_from_w_q,
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_q,"),
             "The bug is still there. A symptom: put any other matrix in the place of w_k, and the result stays.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: ((x @ w_k) @ (x @ w_k).T / math.sqrt(w_k.size(-1))).softmax(dim=-1) @ (x @ w_v),
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_k,"),
             "Now the queries are keys as well: both are made with w_k. The queries need w_q.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: ((x @ w_q) @ (x @ w_v).T / math.sqrt(w_q.size(-1))).softmax(dim=-1) @ (x @ w_v),
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_v,"),
             "Now the keys are made with w_v. They need w_k.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: ((x @ w_k) @ (x @ w_q).T / math.sqrt(w_k.size(-1))).softmax(dim=-1) @ (x @ w_v),
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_q,"),
             "Now queries and keys are swapped: q needs w_q, and k needs w_k.",
         ),
     ],

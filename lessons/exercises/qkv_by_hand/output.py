@@ -1,4 +1,4 @@
-"""Lesson 01: my_output."""
+"""Lesson 01, my_output: mix the values by the weights."""
 
 from torch import Tensor
 

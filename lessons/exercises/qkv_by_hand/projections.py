@@ -1,7 +1,8 @@
-"""Lesson 01: my_projections."""
+"""Lesson 01, my_projections: make queries, keys and values from the tokens."""
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 from lessons.exercises.qkv_by_hand.shared import projection_inputs
 
@@ -29,23 +30,23 @@ projections = Exercise(
             "(nn.Linear does store its weight transposed; here there is no nn.Linear.)",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q, x @ w_v),
+            edited(project, "x @ w_k", "x @ w_q"),
             "Your keys are your queries: k was made with w_q. Each of the three has a matrix of its own.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_v, x @ w_k),
+            edited(project, "x @ w_k, x @ w_v", "x @ w_v, x @ w_k"),
             "Your keys and values are swapped. k comes from w_k and v from w_v; return them in the order q, k, v.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_q, x @ w_v),
+            edited(project, "x @ w_q, x @ w_k", "x @ w_k, x @ w_q"),
             "Your queries and keys are swapped. q comes from w_q and k from w_k.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_k, x @ w_v),
+            edited(project, "x @ w_q", "x @ w_k"),
             "Your queries are your keys: q was made with w_k. Each of the three has a matrix of its own.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_k, x @ w_k),
+            edited(project, "x @ w_v", "x @ w_k"),
             "Your values are your keys: v was made with w_k. Each of the three has a matrix of its own.",
         ),
         Mistake(

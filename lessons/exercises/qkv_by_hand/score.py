@@ -1,4 +1,4 @@
-"""Lesson 01: my_score."""
+"""Lesson 01, my_score: work out one score on paper."""
 
 import math
 

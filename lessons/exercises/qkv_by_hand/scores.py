@@ -1,4 +1,4 @@
-"""Lesson 01: my_scores."""
+"""Lesson 01, my_scores: the score of every query with every key."""
 
 import math
 
@@ -12,24 +12,14 @@ def scores(q: Tensor, k: Tensor) -> Tensor:
     return q @ k.T
 
 
-def _pair_cases(first: str, second: str, sizes) -> list:
-    """Cases of two matrices, given as (draw, shape of the first, shape of the second)."""
-
-    def cases(generator) -> list[Case]:
-        return [Case({first: draw(generator, *a), second: draw(generator, *b)}) for draw, a, b in sizes]
-
-    return cases
-
-
 score_table = Exercise(
     lesson="01",
     name="my_scores",
     reference=scores,
-    cases=_pair_cases(
-        "q",
-        "k",
-        [(small_numbers, (2, 3), (4, 3)), (small_numbers, (3, 3), (3, 3)), (numbers, (5, 7), (6, 7))],
-    ),
+    cases=lambda generator: [
+        Case({"q": draw(generator, queries, d), "k": draw(generator, keys, d)})
+        for draw, queries, keys, d in [(small_numbers, 2, 4, 3), (small_numbers, 3, 3, 3), (numbers, 5, 6, 7)]
+    ],
     mistakes=[
         Mistake(
             lambda q, k: k @ q.T,

@@ -1,7 +1,8 @@
-"""Lesson 00: my_row_means."""
+"""Lesson 00, my_row_means: take the mean of each row of a table."""
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 
 
@@ -21,18 +22,23 @@ row_means = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda x: x.mean(dim=0),
+            edited(mean_of_rows, "dim=1", "dim=0"),
             "These are the means of the columns. dim names the axis that disappears: rows are axis 0, so dim=0 "
             "averages over the rows.",
         ),
-        Mistake(lambda x: x.mean(), "This is the mean of the whole table. One mean is asked for each row."),
-        Mistake(lambda x: x.sum(dim=1), "These are the sums of the rows. Divide each by the number of its entries."),
+        Mistake(
+            edited(mean_of_rows, "dim=1", ""), "This is the mean of the whole table. One mean is asked for each row."
+        ),
+        Mistake(
+            edited(mean_of_rows, "x.mean", "x.sum"),
+            "These are the sums of the rows. Divide each by the number of its entries.",
+        ),
         Mistake(
             lambda x: x.sum(dim=1) / x.size(0),
             "You divided by the number of rows. A row has as many entries as there are columns.",
         ),
         Mistake(
-            lambda x: x.mean(dim=1, keepdim=True),
+            edited(mean_of_rows, "dim=1", "dim=1, keepdim=True"),
             "The numbers are right, but the result is a column, (T, 1); expected (T,). keepdim=True keeps the axis.",
         ),
         Mistake(
