@@ -1,17 +1,28 @@
-"""Lesson 02: my_attention."""
+"""Lesson 02, my_attention: scaled scores, softmax and mixture in one function."""
 
 import math
 
+from torch import Tensor
+
 from lessons.attention import attend
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.exercises.scaled_dot_product.mended_attention import attention
 from lessons.exercises.scaled_dot_product.scaled_scores import scaled_scores
 from lessons.exercises.scaled_dot_product.shared import attention_cases
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """q (..., Q, d), k (..., K, d), v (..., K, d_v) -> output (..., Q, d_v)."""
+    return scaled_scores(q, k).softmax(dim=-1) @ v
 
 
 def _attention_cases_with_gradients(generator) -> list[Case]:
     inputs = {n: numbers(generator, *s) for n, s in zip("qkv", [(3, 2), (4, 2), (4, 5)])}
     return [*attention_cases(generator), Case(inputs, about="gradients", gradients=True)]
+
+
+def _in_one_line(q, k, v):
+    return (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v
 
 
 whole = Exercise(
@@ -22,15 +33,15 @@ whole = Exercise(
     solution=(scaled_scores, attention, attend),
     mistakes=[
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-2) @ v,
+            edited(_in_one_line, "dim=-1", "dim=-2"),
             "Your columns sum to 1, not your rows: the softmax runs over the queries. The keys are on the last axis.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=1) @ v,
+            edited(_in_one_line, "dim=-1", "dim=1"),
             "Right for a table; but with a batch in front, axis 1 no longer holds the keys. Use dim=-1.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT).softmax(dim=-1) @ v,
+            edited(_in_one_line, " / math.sqrt(q.size(-1))", ""),
             "The scores are not scaled: divide them by √d before the softmax.",
         ),
         Mistake(
@@ -38,43 +49,43 @@ whole = Exercise(
             "You divided by √d after the softmax, so that each row sums to 1/√d. Divide the scores, before it.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))) @ v,
+            edited(_in_one_line, ".softmax(dim=-1)", ""),
             "There is no softmax: you mixed the values by their scores, which may be negative and need not sum to 1.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / q.size(-1)).softmax(dim=-1) @ v,
+            edited(_in_one_line, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by d. Divide by its square root.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT * math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
+            edited(_in_one_line, "/", "*"),
             "You multiplied by √d. Divide.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1),
+            edited(_in_one_line, " @ v", ""),
             "These are the weights. One step is left: mix the values by them.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(v.size(-1))).softmax(dim=-1) @ v,
+            edited(_in_one_line, "q.size(-1)", "v.size(-1)"),
             "You divided by the root of the values' size. d is the size in which queries and keys are compared.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(k.size(-2))).softmax(dim=-1) @ v,
+            edited(_in_one_line, "q.size(-1)", "k.size(-2)"),
             "You divided by the root of the number of keys. d is the number of features of a key.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-2))).softmax(dim=-1) @ v,
+            edited(_in_one_line, "q.size(-1)", "q.size(-2)"),
             "You divided by the root of the number of queries. d is the number of features of a query.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(1))).softmax(dim=-1) @ v,
+            edited(_in_one_line, "q.size(-1)", "q.size(1)"),
             "Right for a table, where axis 1 holds the features. With a batch in front it does not: q.size(-1).",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
+            edited(_in_one_line, "k.mT", "k.T"),
             ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ k,
+            edited(_in_one_line, "@ v", "@ k"),
             "You mixed the keys. They are there to be found by; what is handed over are the values.",
         ),
     ],

@@ -1,10 +1,11 @@
-"""Lesson 02: my_entropy."""
+"""Lesson 02, my_entropy: how spread out the weights of each query are."""
 
 import math
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -37,23 +38,23 @@ spread = Exercise(
             "does that, or torch.where, with a 1 in the place of such a weight before the logarithm.",
         ),
         Mistake(
-            lambda w: torch.xlogy(w, w).sum(dim=-1),
+            edited(entropy, "return ", "return -"),
             "The sign is missing: logarithms of weights below 1 are negative, and the entropy is positive.",
         ),
         Mistake(
-            lambda w: -torch.xlogy(w, w).sum(dim=-1) / math.log(2),
+            lambda w: entropy(w) / math.log(2),
             "You used the logarithm to base 2, which measures in bits. Here the natural logarithm is asked for.",
         ),
         Mistake(
-            lambda w: -torch.xlogy(w, w).sum(dim=-2),
+            edited(entropy, "dim=-1", "dim=-2"),
             "You summed down the columns. Each query, so each row, has an entropy of its own.",
         ),
         Mistake(
-            lambda w: -torch.xlogy(w, w).sum(dim=1),
+            edited(entropy, "dim=-1", "dim=1"),
             "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
         ),
         Mistake(
-            lambda w: -torch.xlogy(w, w).mean(dim=-1),
+            edited(entropy, ".sum", ".mean"),
             "You took the mean over the keys. The entropy is the sum.",
         ),
         Mistake(

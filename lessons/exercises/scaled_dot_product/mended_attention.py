@@ -1,23 +1,10 @@
-"""Lesson 02: mended_attention."""
-
-import math
-
-from torch import Tensor
+"""Lesson 02, mended_attention: find the axis that is wrong as soon as there is a batch."""
 
 from lessons.attention import attend
+from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.scaled_dot_product.scaled_scores import scaled_scores
+from lessons.exercises.scaled_dot_product.attention import attention
 from lessons.exercises.scaled_dot_product.shared import attention_cases
-
-
-def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """q (..., Q, d), k (..., K, d), v (..., K, d_v) -> output (..., Q, d_v)."""
-    return scaled_scores(q, k).softmax(dim=-1) @ v
-
-
-def _softmax_along_one(q, k, v):
-    return (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=1) @ v
-
 
 bug_hunt = Exercise(
     lesson="02",
@@ -27,21 +14,21 @@ bug_hunt = Exercise(
     solution=(attend,),
     mistakes=[
         Mistake(
-            _softmax_along_one,
+            edited(attention, "dim=-1", "dim=1"),
             "The bug is still there. A symptom: where all values are 1, every output should be 1; with a batch in "
             "front it is not.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=2) @ v,
+            edited(attention, "dim=-1", "dim=2"),
             "Axis 2 holds the keys for a batch of tables; with no batch at all there is no axis 2, and with heads as "
             "a second axis in front it holds the queries. Name the axis from the end.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-2) @ v,
+            edited(attention, "dim=-1", "dim=-2"),
             "Now it is wrong for every input: axis -2 holds the queries.",
         ),
         Mistake(
-            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=0) @ v,
+            edited(attention, "dim=-1", "dim=0"),
             "Axis 0 is the queries for a single table, and the batch for a batch: the sentences would compete.",
         ),
     ],

@@ -1,9 +1,10 @@
-"""Lesson 02: my_scaled_scores."""
+"""Lesson 02, my_scaled_scores: scores divided by the root of d, with any axes in front."""
 
 import math
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -26,48 +27,51 @@ scaling = Exercise(
         for i, inputs in enumerate(_pairs(generator))
     ],
     mistakes=[
-        Mistake(lambda q, k: q @ k.mT, "These are the plain scores. Divide them by the square root of d."),
         Mistake(
-            lambda q, k: q @ k.mT / q.size(-1),
+            edited(scaled_scores, " / math.sqrt(q.size(-1))", ""),
+            "These are the plain scores. Divide them by the square root of d.",
+        ),
+        Mistake(
+            edited(scaled_scores, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by d. The standard deviation of a score grows like the square root of d; divided by d, "
             "the scores shrink as d grows, and the weights become all alike.",
         ),
         Mistake(
-            lambda q, k: q @ k.mT / math.sqrt(k.size(-2)),
+            edited(scaled_scores, "q.size(-1)", "k.size(-2)"),
             "You divided by the square root of the number of keys. d is the number of features of a key: its last "
             "axis.",
         ),
         Mistake(
-            lambda q, k: q @ k.mT / math.sqrt(q.size(-2)),
+            edited(scaled_scores, "q.size(-1)", "q.size(-2)"),
             "You divided by the square root of the number of queries. d is the number of features: the last axis.",
         ),
-        Mistake(lambda q, k: q @ k.mT * math.sqrt(q.size(-1)), "You multiplied by √d. Divide."),
+        Mistake(edited(scaled_scores, "/ math", "* math"), "You multiplied by √d. Divide."),
         Mistake(
-            lambda q, k: q @ k.mT / math.sqrt(q.size(1)),
+            edited(scaled_scores, "q.size(-1)", "q.size(1)"),
             "Right for a table, where axis 1 holds the features. With a batch in front, axis 1 is something else: "
             "name the axis from the end, q.size(-1).",
-            also=(lambda q, k: q @ k.mT / math.sqrt(k.size(1)),),
+            also=(edited(scaled_scores, "q.size(-1)", "k.size(1)"),),
         ),
         Mistake(
-            lambda q, k: q @ k.T / math.sqrt(q.size(-1)),
+            edited(scaled_scores, "k.transpose(-2, -1)", "k.T"),
             ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
-            lambda q, k: q @ k.transpose(0, 1) / math.sqrt(q.size(-1)),
+            edited(scaled_scores, "(-2, -1)", "(0, 1)"),
             "transpose(0, 1) is right for a table. With a batch in front it swaps sentences and keys: name the axes "
             "from the end, k.transpose(-2, -1).",
         ),
         Mistake(
-            lambda q, k: q @ k / math.sqrt(q.size(-1)),
+            edited(scaled_scores, ".transpose(-2, -1)", ""),
             "k is not transposed: the features of a query must meet the features of a key. Swap the last two axes of "
             "k first.",
         ),
         Mistake(
-            lambda q, k: k @ q.mT / math.sqrt(q.size(-1)),
+            edited(scaled_scores, "q @ k.transpose", "k @ q.transpose"),
             "Your table is transposed: queries go down the rows, keys across the columns.",
         ),
         Mistake(
-            lambda q, k: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1),
+            lambda q, k: scaled_scores(q, k).softmax(dim=-1),
             "These are the weights already. The scores are asked for, before the softmax.",
         ),
     ],

@@ -1,8 +1,9 @@
-"""Lesson 02: my_softmax."""
+"""Lesson 02, my_softmax: turn scores into weights, each row for itself."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one, small_numbers
 
 
@@ -41,7 +42,7 @@ soft_rows = Exercise(
             "axis from the end.",
         ),
         Mistake(
-            lambda s: s.exp() / s.exp().sum(dim=-1, keepdim=True),
+            edited(softmax, " - scores.amax(dim=-1, keepdim=True)", ""),
             "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Take the "
             "greatest score of the row away first; the quotient stays the same.",
             also=(lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),),
@@ -52,7 +53,7 @@ soft_rows = Exercise(
             "keepdim=True keeps the axis with size 1, so that the number is spread along its row.",
         ),
         Mistake(
-            lambda s: s - s.max(dim=-1, keepdim=True),
+            edited(softmax, "scores.amax", "scores.max"),
             "max with a dim gives two things, the greatest numbers and their places. Take s.max(dim=…).values, or "
             "s.amax(dim=…), which gives the numbers alone.",
         ),
@@ -66,7 +67,7 @@ soft_rows = Exercise(
             "give negative weights.",
         ),
         Mistake(
-            lambda s: (s - s.amax(dim=-1, keepdim=True)).exp(),
+            edited(softmax, " / powers.sum(dim=-1, keepdim=True)", ""),
             "These are the powers of e. Each row must still be divided by its sum.",
             also=(lambda s: s.exp(),),
         ),
@@ -75,7 +76,7 @@ soft_rows = Exercise(
             "These are the logarithms of the weights (log_softmax). The weights themselves are asked for.",
         ),
         Mistake(
-            lambda s: (s - s.max()).exp() / (s - s.max()).exp().sum(dim=-1, keepdim=True),
+            edited(softmax, "scores.amax(dim=-1, keepdim=True)", "scores.max()"),
             "You took away the greatest score of the whole table. A row whose scores lie far below it then becomes "
             "0 / 0. Take away each row's own greatest score.",
         ),
