@@ -77,11 +77,7 @@ target_hidden = Exercise(
             "The diagonal is missing: a token may look at itself.",
         ),
         Mistake(
-            edited(
-                target_mask,
-                "masks.causal(ids.size(1))",
-                "masks.causal(ids.size(1), offset=1)[:, :-1]",
-            ),
+            edited(target_mask, "masks.causal(ids.size(1))", "masks.causal(ids.size(1), offset=1)[:, :-1]"),
             "One diagonal too many is open: each token sees the one after it.",
         ),
         Mistake(

@@ -17,10 +17,7 @@ def torch_masks(src: Tensor, tgt: Tensor, src_pad_id: int, tgt_pad_id: int) -> t
     return src_key_padding_mask, tgt_mask, tgt_key_padding_mask, memory_key_padding_mask
 
 
-WORDS = (
-    ("src == src_pad_id", "src != src_pad_id"),
-    ("tgt == tgt_pad_id", "tgt != tgt_pad_id"),
-)  # masks that are True where a word is
+WORDS = (("src == src_pad_id", "src != src_pad_id"), ("tgt == tgt_pad_id", "tgt != tgt_pad_id"))  # True = a word
 
 
 for_torch = Exercise(
@@ -55,11 +52,7 @@ for_torch = Exercise(
             "the padding would be seen.",
         ),
         Mistake(
-            edited(
-                torch_masks,
-                "memory_key_padding_mask = src_key_padding_mask",
-                "memory_key_padding_mask = tgt_key_padding_mask",
-            ),
+            edited(torch_masks, "= src_key_padding_mask", "= tgt_key_padding_mask"),
             "memory_key_padding_mask is about the keys of cross-attention. They are the memory, which has the "
             "source's length and the source's padding.",
         ),
@@ -76,11 +69,7 @@ for_torch = Exercise(
             "One of the padding masks is turned around. All three are True where there is padding.",
             also=(
                 edited(torch_masks, "tgt ==", "tgt !="),
-                edited(
-                    torch_masks,
-                    "memory_key_padding_mask = src_key_padding_mask",
-                    "memory_key_padding_mask = ~src_key_padding_mask",
-                ),
+                edited(torch_masks, "= src_key_padding_mask", "= ~src_key_padding_mask"),
             ),
         ),
         Mistake(
@@ -94,13 +83,7 @@ for_torch = Exercise(
         Mistake(
             edited(torch_masks, "src == src_pad_id", "src == tgt_pad_id"),
             "You looked for the target's padding id in the source. Each side has its own.",
-            also=[
-                edited(
-                    torch_masks,
-                    "memory_key_padding_mask = src_key_padding_mask",
-                    "memory_key_padding_mask = src == tgt_pad_id",
-                )
-            ],
+            also=[edited(torch_masks, "= src_key_padding_mask", "= src == tgt_pad_id")],
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)).tril(-1)"),
@@ -111,11 +94,7 @@ for_torch = Exercise(
             "tgt_mask blocks nothing: the decoder sees the future.",
         ),
         Mistake(
-            edited(
-                torch_masks,
-                "memory_key_padding_mask = src_key_padding_mask",
-                "memory_key_padding_mask = src_key_padding_mask & False",
-            ),
+            edited(torch_masks, "= src_key_padding_mask", "= src_key_padding_mask & False"),
             "memory_key_padding_mask blocks nothing. nn.Transformer does not take it over from "
             "src_key_padding_mask: the decoder looks at the source's padding until you tell it once more.",
         ),
