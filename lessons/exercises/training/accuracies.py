@@ -1,8 +1,9 @@
-"""Lesson 11: my_accuracies."""
+"""Lesson 11, my_accuracies: the accuracy of the words and that of whole sentences, without padding."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 from lessons.exercises.training.shared import PAD, ids
 
@@ -32,21 +33,12 @@ def _accuracy_cases(generator) -> list[Case]:
     ]
 
 
-def _pair(words, sentences):
-    return words.float().mean(), sentences.float().mean()
-
-
 def _as_tensors(candidate, predicted, targets, pad_id):
     """What is returned, plain numbers as tensors."""
     shares = candidate(predicted, targets, pad_id)
     if not isinstance(shares, tuple | list):
         return shares
     return tuple(torch.tensor(share) if isinstance(share, float) else share for share in shares)
-
-
-def _mean_share_of_sentences(predicted, targets, pad_id):
-    real = targets != pad_id
-    return ((predicted == targets) & real).sum(dim=1) / real.sum(dim=1)
 
 
 counting = Exercise(
@@ -58,31 +50,23 @@ counting = Exercise(
     outputs=("words", "sentences"),
     mistakes=[
         Mistake(
-            lambda predicted, targets, pad_id: _pair(predicted == targets, (predicted == targets).all(dim=1)),
+            edited(accuracies, ("right[real]", "right"), ("(right | ~real)", "right")),
             "Padding is counted: whatever the model says there counts against it, and no short sentence can be right.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: _pair(
-                (predicted == targets)[targets != pad_id], (predicted == targets).all(dim=1)
-            ),
+            edited(accuracies, "(right | ~real)", "right"),
             "The words are right. In the sentences, padding is still compared: let it count as right there.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: _pair(
-                (predicted == targets) | (targets == pad_id), ((predicted == targets) | (targets == pad_id)).all(dim=1)
-            ),
+            edited(accuracies, "right[real]", "(right | ~real)"),
             "The sentences are right. In the words, padding counts as right: with enough of it any model looks good.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: _pair(
-                (predicted == targets)[targets != pad_id], ((predicted == targets) & (targets != pad_id)).any(dim=1)
-            ),
+            edited(accuracies, "(right | ~real).all", "(right & real).any"),
             "One right word makes a sentence right for you: any in place of all.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: _pair(
-                (predicted == targets)[targets != pad_id], (predicted == targets)[targets != pad_id]
-            ),
+            edited(accuracies, "(right | ~real).all(dim=1)", "right[real]"),
             "Both numbers are that of the words. A sentence is right when all of its words are.",
         ),
         Mistake(
@@ -94,35 +78,21 @@ counting = Exercise(
             "These are the shares of what is wrong.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: (
-                _mean_share_of_sentences(predicted, targets, pad_id).mean(),
-                accuracies(predicted, targets, pad_id)[1],
-            ),
+            edited(accuracies, "right[real].float().mean()", "((right & real).sum(dim=1) / real.sum(dim=1)).mean()"),
             "The sentences are right. For the words you took a mean of the sentences' shares: a word in a short "
             "sentence counts more than one in a long one. Take one mean over all real words.",
-            also=[
-                lambda predicted, targets, pad_id: (
-                    _mean_share_of_sentences(predicted, targets, pad_id).mean(),
-                    (_mean_share_of_sentences(predicted, targets, pad_id) == 1).float().mean(),
-                )
-            ],
         ),
         Mistake(
-            lambda predicted, targets, pad_id: (
-                ((predicted == targets) & (targets != pad_id)).float().mean(),
-                accuracies(predicted, targets, pad_id)[1],
-            ),
+            edited(accuracies, "right[real]", "(right & real)"),
             "The sentences are right. In the words, padding is never counted as right, but it is counted in the number "
             "that you divide by.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: _pair(
-                (predicted == targets)[targets != pad_id], ((predicted == targets) | (targets == pad_id)).all(dim=0)
-            ),
+            edited(accuracies, "dim=1", "dim=0"),
             "The words are right. For the sentences you looked down the columns: a sentence is a row.",
         ),
         Mistake(
-            lambda predicted, targets, pad_id: accuracies(predicted, targets, 0),
+            edited(accuracies, "targets != pad_id", "targets != 0"),
             "pad_id is not used: you took 0 for the padding, whatever pad_id says.",
             seen_in="another pad_id than 0",
         ),

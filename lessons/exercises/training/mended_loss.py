@@ -1,10 +1,11 @@
-"""Lesson 11: mended_loss."""
+"""Lesson 11, mended_loss: the loss that torch computes, called as it should be."""
 
 import torch.nn.functional as F
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.training.shared import UNFLATTENED, loss_cases, unflattened
+from lessons.exercises.training.shared import UNFLATTENED, loss_cases
 
 
 def mended_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
@@ -20,34 +21,24 @@ softmax_hunt = Exercise(
     outputs=("the loss",),
     mistakes=[
         Mistake(
-            lambda logits, targets, pad_id: F.cross_entropy(
-                logits.softmax(-1).flatten(0, 1), targets.flatten(), ignore_index=pad_id
-            ),
+            edited(mended_loss, "logits.flatten", "logits.softmax(-1).flatten"),
             "A model may be as sure and as right as it likes: by this loss it never comes near 0. And if it is sure "
             "and wrong, it pays hardly more, at most 1.",
         ),
         Mistake(
-            lambda logits, targets, pad_id: F.nll_loss(
-                logits.softmax(-1).flatten(0, 1), targets.flatten(), ignore_index=pad_id
-            ),
+            edited(mended_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.softmax(-1).flatten")),
             "nll_loss wants logs of probabilities: with the probabilities themselves the loss is below 0.",
         ),
         Mistake(
-            lambda logits, targets, pad_id: F.cross_entropy(
-                logits.sigmoid().flatten(0, 1), targets.flatten(), ignore_index=pad_id
-            ),
+            edited(mended_loss, "logits.flatten", "logits.sigmoid().flatten"),
             "A sigmoid squeezes the logits before the softmax. cross_entropy wants them as they are.",
         ),
         Mistake(
-            lambda logits, targets, pad_id: F.cross_entropy(logits.flatten(0, 1), targets.flatten()),
+            edited(mended_loss, ", ignore_index=pad_id", ""),
             "That was one mistake; now there is another. Padding is counted as if it were words: where is "
             "ignore_index?",
         ),
-        Mistake(
-            unflattened,
-            UNFLATTENED,
-            also=[lambda logits, targets, pad_id: F.cross_entropy(logits, targets)],
-        ),
+        UNFLATTENED,
     ],
     hints=[
         "Try it: logits of 100 at the right word and 0 elsewhere. Which loss should that be, and which is it?",

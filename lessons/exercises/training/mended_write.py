@@ -1,8 +1,9 @@
-"""Lesson 11: mended_write."""
+"""Lesson 11, mended_write: a model that generates from the same beginning as in training."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -16,13 +17,6 @@ def write(next_logits, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> T
 
 def _write_with(candidate, rows, bos_id, eos_id, pad_id, max_len):
     return candidate(lambda ids: rows[ids[-1]], bos_id, eos_id, pad_id, max_len)
-
-
-def _writing(next_logits, start, stop, max_len):
-    ids = torch.tensor([start])
-    while ids[-1] != stop and len(ids) < max_len:
-        ids = torch.cat([ids, next_logits(ids).argmax()[None]])
-    return ids
 
 
 def _write_cases(generator) -> list[Case]:
@@ -52,34 +46,40 @@ start_hunt = Exercise(
     outputs=("ids",),
     mistakes=[
         Mistake(
-            lambda f, bos, eos, pad, n: _writing(f, pad, eos, n),
+            edited(write, "[bos_id]", "[pad_id]"),
             "The model is sound, and what is written is another sentence than the expected one. Compare the two rows "
             "of ids from the left: where do they part?",
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: _writing(f, eos, eos, n),
+            edited(write, "[bos_id]", "[eos_id]"),
             "It begins with the end mark, where a sentence is over and nothing is to be written.",
-            also=[lambda f, bos, eos, pad, n: _writing(f, eos, -1, n)],
+            also=[edited(write, ("[bos_id]", "[eos_id]"), ("ids[-1] != eos_id and ", ""))],
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: torch.cat([torch.tensor([bos]), _writing(f, pad, eos, n)[1:]]),
+            edited(
+                write, ("[bos_id]", "[pad_id]"), ("return ids", "return torch.cat([torch.tensor([bos_id]), ids[1:]])")
+            ),
             "The first id that you return is right now, but the words after it are as they were: is it also the first "
             "id that the model reads?",
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: torch.cat([torch.tensor([pad]), _writing(f, bos, eos, n - 1)]),
+            edited(
+                write,
+                ("< max_len", "< max_len - 1"),
+                ("return ids", "return torch.cat([torch.tensor([pad_id]), ids])"),
+            ),
             "There is an id too many: no sentence of the training had padding before its begin mark.",
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: _writing(f, bos, -1, n),
+            edited(write, "ids[-1] != eos_id and ", ""),
             "It begins right, but goes on after the end mark: eos_id is what ends a sentence.",
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: _writing(f, bos, eos, n)[1:],
+            edited(write, "return ids", "return ids[1:]"),
             "The begin mark is missing in what is returned.",
         ),
         Mistake(
-            lambda f, bos, eos, pad, n: _writing(f, bos, eos, n)[:-1],
+            edited(write, "return ids", "return ids[:-1]"),
             "The last id is missing in what is returned: the end mark belongs to it.",
         ),
     ],

@@ -1,7 +1,8 @@
-"""Lesson 11: my_rate."""
+"""Lesson 11, my_rate: the learning rate of the paper, which rises and then falls."""
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -32,60 +33,65 @@ schedule = Exercise(
     outputs=("the rates",),
     mistakes=[
         Mistake(
-            lambda step, d, w: d**-0.5 * max(step**-0.5, step * w**-1.5),
+            edited(rate, "* min", "* max"),
             "The greater of the two was taken: the rate begins high and then rises without end. It is the smaller one.",
         ),
         Mistake(
-            lambda step, d, w: min(step**-0.5, step * w**-1.5),
+            edited(rate, "d_model**-0.5 * ", ""),
             "The factor d_model^-0.5 is missing: a wider model takes smaller steps.",
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * step * w**-1.5,
+            edited(rate, "min(step**-0.5, step * warmup**-1.5)", "step * warmup**-1.5"),
             "It rises for ever: after the warm-up, step^-0.5 is the smaller one.",
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * step**-0.5,
+            edited(rate, "min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
             "There is no warm-up: the rate is greatest at the very first step. Does the second part of the min stand "
             "there, and does its warmup have the exponent -1.5?",
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * min(step**-0.5, step * w**-0.5),
+            edited(rate, "warmup**-1.5", "warmup**-0.5"),
             "The exponent of warmup is -1.5, not -0.5: only then do both parts meet at step = warmup.",
         ),
         Mistake(
-            lambda step, d, w: d**0.5 * min(step**-0.5, step * w**-1.5),
+            edited(rate, "d_model**-0.5", "d_model**0.5"),
             "d_model has the exponent -0.5: you multiplied by its root in place of dividing by it.",
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * min(w**-0.5, step * w**-1.5),
+            edited(rate, "step**-0.5", "warmup**-0.5"),
             "After the warm-up the rate stays where it is. It falls, as step^-0.5.",
         ),
         Mistake(
-            lambda step, d, w: min(d**-0.5 * step**-0.5, step * w**-1.5),
+            edited(rate, "d_model**-0.5 * min(", "min(d_model**-0.5 * "),
             "d_model^-0.5 stands before the whole min, not before its first part alone.",
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * min(step**-1 / 2, step * w**-3 / 2),
+            edited(rate, ("step**-0.5", "step**-1 / 2"), ("warmup**-1.5", "warmup**-3 / 2")),
             "Python takes powers first: x ** -1/2 is half of 1/x. Write x ** -0.5, or brackets.",
             also=[
-                lambda step, d, w: d**-1 / 2 * min(step**-1 / 2, step * w**-3 / 2),
-                lambda step, d, w: d**-1 / 2 * min(step**-0.5, step * w**-1.5),
+                edited(
+                    rate,
+                    ("d_model**-0.5", "d_model**-1 / 2"),
+                    ("step**-0.5", "step**-1 / 2"),
+                    ("warmup**-1.5", "warmup**-3 / 2"),
+                ),
+                edited(rate, "d_model**-0.5", "d_model**-1 / 2"),
             ],
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * min((step + 1) ** -0.5, (step + 1) * w**-1.5),
+            edited(rate, ("step**-0.5", "(step + 1) ** -0.5"), ("step * ", "(step + 1) * ")),
             "Your rates are those of the step after: here the first step is 1, not 0, so step needs no + 1.",
         ),
         Mistake(
-            lambda step, d, w: w**-0.5 * min(step**-0.5, step * d**-1.5),
+            edited(rate, ("d_model**-0.5", "warmup**-0.5"), ("warmup**-1.5", "d_model**-1.5")),
             "d_model and warmup changed places.",
         ),
         Mistake(
-            lambda step, d, w: 512**-0.5 * min(step**-0.5, step * w**-1.5),
+            edited(rate, "d_model**-0.5", "512**-0.5"),
             "d_model is not used: you took the paper's 512, whatever d_model says.",
         ),
         Mistake(
-            lambda step, d, w: d**-0.5 * min(step**-0.5, step * 4000**-1.5),
+            edited(rate, "warmup**-1.5", "4000**-1.5"),
             "warmup is not used: you took the paper's 4000, whatever warmup says.",
         ),
     ],

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lessons.checking.engine import Case, numbers
+from lessons.checking.engine import Case, Mistake, numbers
 
 PAD = 0
 
@@ -15,13 +15,11 @@ def ids(generator: torch.Generator, lengths: list[int], width: int, vocab_size: 
     return drawn.where(torch.arange(width) < torch.tensor(lengths)[:, None], PAD)
 
 
-def unflattened(logits, targets, pad_id):
-    return F.cross_entropy(logits, targets, ignore_index=pad_id)
-
-
-UNFLATTENED = (
+UNFLATTENED = Mistake(
+    lambda logits, targets, pad_id: F.cross_entropy(logits, targets, ignore_index=pad_id),
     "F.cross_entropy looks for the V logits on axis 1, and yours are on the last one. Either flatten batch and "
-    "positions into one axis, in the logits and in the targets, or hand over logits.transpose(1, 2)."
+    "positions into one axis, in the logits and in the targets, or hand over logits.transpose(1, 2).",
+    also=[lambda logits, targets, pad_id: F.cross_entropy(logits, targets)],
 )
 
 

@@ -1,4 +1,4 @@
-"""Lesson 11: my_shift."""
+"""Lesson 11, my_shift: what the decoder reads, and what it must predict."""
 
 from torch import Tensor
 

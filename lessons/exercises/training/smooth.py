@@ -1,9 +1,10 @@
-"""Lesson 11: my_smooth."""
+"""Lesson 11, my_smooth: the targets of label smoothing."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -15,10 +16,6 @@ def smooth(targets: Tensor, vocab_size: int, smoothing: float) -> Tensor:
 
 
 RARE = "the last words of the vocabulary are not among the targets"
-
-
-def _one_hot(targets, vocab_size):
-    return F.one_hot(targets, vocab_size).float()
 
 
 def _smooth_cases(generator) -> list[Case]:
@@ -38,44 +35,46 @@ smoothing = Exercise(
     outputs=("wished",),
     mistakes=[
         Mistake(
-            lambda targets, v, s: (1 - s) * _one_hot(targets, v) + s / (v - 1) * (1 - _one_hot(targets, v)),
+            edited(smooth, ("smoothing / vocab_size", "smoothing / (vocab_size - 1)"), ("+=", "=")),
             "You shared it among the other words alone. Some books do; here, as in torch, all V words get a share, the "
             "right one too.",
         ),
         Mistake(
-            lambda targets, v, s: torch.where(_one_hot(targets, v) > 0, 1 - s, s / v),
+            edited(smooth, "+=", "="),
             "The rows do not sum to 1: the right word gets its share of the smoothing on top of 1 - smoothing.",
         ),
         Mistake(
-            lambda targets, v, s: s * _one_hot(targets, v) + (1 - s) / v,
+            edited(
+                smooth, ("smoothing / vocab_size", "(1 - smoothing) / vocab_size"), ("+= 1 - smoothing", "+= smoothing")
+            ),
             "smoothing and 1 - smoothing changed places: with 0.1, the right word is to keep 0.9.",
         ),
         Mistake(
-            lambda targets, v, s: (1 - s) * _one_hot(targets, v) + s,
+            edited(smooth, "smoothing / vocab_size", "smoothing"),
             "Each word gets the whole of smoothing. It is shared: divide by the number of words.",
         ),
         Mistake(
-            lambda targets, v, s: (1 - s) * _one_hot(targets, v) + s / len(targets),
+            edited(smooth, "smoothing / vocab_size", "smoothing / len(targets)"),
             "You divided by the number of positions. It is shared by the words of the vocabulary.",
         ),
         Mistake(
-            lambda targets, v, s: _one_hot(targets, v) + s / v,
+            edited(smooth, "+= 1 - smoothing", "+= 1"),
             "The right word keeps its whole 1, and the rows sum to more than 1: take the share away from it.",
         ),
         Mistake(
-            lambda targets, v, s: (1 - s) * _one_hot(targets, v) + s / (v - 2) * (1 - _one_hot(targets, v)),
+            edited(smooth, ("smoothing / vocab_size", "smoothing / (vocab_size - 2)"), ("+=", "=")),
             "You left two words out of the sharing, as code does that also leaves out padding. Here all V share.",
         ),
         Mistake(
-            lambda targets, v, s: (1 - s) * _one_hot(targets, v),
+            edited(smooth, "smoothing / vocab_size", "0.0"),
             "The share is taken from the right word and given to nobody: the rows sum to 1 - smoothing.",
         ),
         Mistake(
-            lambda targets, v, s: _one_hot(targets, v),
+            lambda targets, v, s: F.one_hot(targets, v).float(),
             "Nothing is smoothed: the right word keeps the whole 1.",
         ),
         Mistake(
-            lambda targets, v, s: (1 - s) * _one_hot(targets, v).amax(dim=0).expand(len(targets), v) + s / v,
+            edited(smooth, "torch.arange(len(targets))", ":"),
             "Each row has the right words of all positions. wished[:, targets] takes these columns in every row: pair "
             "row 0 with targets[0], row 1 with targets[1], and so on.",
         ),
