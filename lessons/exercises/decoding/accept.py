@@ -1,10 +1,11 @@
-"""Lesson 12: my_accept."""
+"""Lesson 12, my_accept: judge a token that a draft model proposes."""
 
 from numbers import Real
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -16,22 +17,6 @@ def accept(true: Tensor, guessed: Tensor, word: int) -> tuple[Tensor, Tensor]:
     stays = (true[word] / guessed[word]).clamp(max=1.0)
     more = (true - guessed).clamp(min=0.0)
     return stays, more / more.sum()
-
-
-def _judged(true, guessed, word, *, stays=None, more=None, divide=True):
-    right, _ = accept(true, guessed, word)
-    more = (true - guessed).clamp(min=0.0) if more is None else more
-    return right if stays is None else stays, more / more.sum() if divide else more
-
-
-def _only_where_refused(true, guessed, word):
-    stays, rest = accept(true, guessed, word)
-    return stays, rest if stays < 1 else torch.zeros_like(rest)
-
-
-def _by_its_own_refusal(true, guessed, word):
-    stays, _ = accept(true, guessed, word)
-    return stays, (true - guessed).clamp(min=0.0) / (1 - stays)
 
 
 def _accept_called(candidate, true, guessed, word):
@@ -66,91 +51,87 @@ judging = Exercise(
     outputs=("stays", "rest"),
     mistakes=[
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=(guessed[word] / true[word]).clamp(max=1.0)),
+            edited(accept, "true[word] / guessed[word]", "guessed[word] / true[word]"),
             "The fraction is upside down: true over guessed. A word that the draft likes too much is refused the more "
             "often.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=true[word] / guessed[word]),
+            edited(accept, ".clamp(max=1.0)", ""),
             "stays is more than 1 where the large model likes the word more. It is a probability: 1 at most.",
             seen_in="the large model likes the word more than the draft does",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=true[word]),
+            edited(accept, "(true[word] / guessed[word]).clamp(max=1.0)", "true[word]"),
             "The word stays with the large model's own probability. The draft has drawn it with `guessed` already: "
             "divide by that.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=(true.argmax() == word).float()),
+            edited(accept, "(true[word] / guessed[word]).clamp(max=1.0)", "(true.argmax() == word).float()"),
             "The word stays only where it is the large model's likeliest: that is greedy. Drawn words would lose their "
             "distribution.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=(true[word] / guessed[word]).clamp(min=1.0)),
+            edited(accept, "max=1.0", "min=1.0"),
             "stays is never less than 1. It is the smaller of the two, min(1, …), not the greater.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=torch.minimum(true, guessed)[word]),
+            edited(accept, "(true[word] / guessed[word]).clamp(max=1.0)", "torch.minimum(true, guessed)[word]"),
             "That is how often the word is drawn *and* stays. The draft has drawn it already: divide by guessed[word].",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=torch.minimum(true, guessed).sum()),
+            edited(accept, "(true[word] / guessed[word]).clamp(max=1.0)", "torch.minimum(true, guessed).sum()"),
             "That is how often a proposal stays, whatever it is. Asked for is this word: true[word] and guessed[word].",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, stays=(true >= guessed)[word].float()),
+            edited(accept, "(true[word] / guessed[word]).clamp(max=1.0)", "(true >= guessed)[word].float()"),
             "A word that the draft likes too much is always refused here. It stays at times: with the probability true "
             "over guessed.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(
-                true, guessed, word, stays=1 - (true[word] / guessed[word]).clamp(max=1.0)
-            ),
+            edited(accept, "return stays", "return 1 - stays"),
             "That is the probability that the word is refused. Asked for is that it stays.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, more=true - guessed, divide=False),
+            edited(accept, (".clamp(min=0.0)", ""), (" / more.sum()", "")),
             "The rest has negative numbers, so it is no distribution. Where the draft has more, nothing is missing: "
             "0; and then bring it to a sum of 1.",
-            also=[lambda true, guessed, word: _judged(true, guessed, word, more=true - guessed)],
+            also=[edited(accept, ".clamp(min=0.0)", "")],
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, divide=False),
+            edited(accept, " / more.sum()", ""),
             "The rest is not brought to a sum of 1.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, more=true),
+            edited(accept, "(true - guessed).clamp(min=0.0)", "true"),
             "After a refusal you draw from the large model's whole distribution. Then the words that the draft likes "
             "come too often: they had their chance already. Draw from what the draft has too little of.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, more=(guessed - true).clamp(min=0.0)),
+            edited(accept, "true - guessed", "guessed - true"),
             "The rest is turned around: it is what the draft has too much of.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, more=(true - guessed).abs()),
+            edited(accept, ".clamp(min=0.0)", ".abs()"),
             "The rest counts differences both ways. Where the draft has more than the large model, it is 0.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(
-                true, guessed, word, more=true.index_fill(0, torch.tensor([word]), 0.0)
-            ),
+            edited(accept, "(true - guessed).clamp(min=0.0)", "true.index_fill(0, torch.tensor([word]), 0.0)"),
             "The rest leaves out the refused word alone. Others that the draft has too much of must get less, too: "
             "true − guessed, and 0 where that is negative.",
         ),
         Mistake(
-            lambda true, guessed, word: _judged(true, guessed, word, more=(true - guessed).clamp(min=0.0).exp()),
+            edited(accept, "clamp(min=0.0)", "clamp(min=0.0).exp()"),
             "A softmax was taken of the rest: these are probabilities already. Divide them by their sum.",
-            also=[lambda true, guessed, word: _judged(true, guessed, word, more=(true - guessed).exp())],
+            also=[edited(accept, "clamp(min=0.0)", "exp()")],
         ),
         Mistake(
-            _only_where_refused,
+            edited(accept, "more / more.sum()", "more / more.sum() * (stays < 1)"),
             "Where the word is sure to stay, your rest is empty. Nothing will be drawn from it then, but it is asked "
             "for: the rest does not depend on the word.",
             seen_in="the large model likes the word more than the draft does",
         ),
         Mistake(
-            _by_its_own_refusal,
+            edited(accept, "more.sum()", "(1 - stays)"),
             "The rest was divided by how often *this* word is refused. Then its sum is not 1: divide by its own sum.",
         ),
     ],

@@ -1,10 +1,10 @@
-"""Lesson 12: my_distribution."""
+"""Lesson 12, my_distribution: temperature, top-k and top-p."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
-from lessons.exercises.decoding.shared import INF
 
 
 def distribution_by_hand(logits: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
@@ -15,83 +15,6 @@ def distribution_by_hand(logits: Tensor, temperature: float, top_k: int, top_p: 
     before = likely.cumsum(dim=-1) - likely  # the sum of all likelier words
     ordered = ordered.masked_fill(before >= top_p, -torch.inf)
     return torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))
-
-
-def _drawn(logits, t, k, p, *, shift=0, crossing=True, renormalise=True, fill=-INF, raw=False, ascending=False):
-    """distribution_by_hand with something changed."""
-    ordered, words = (logits / t).sort(descending=not ascending, stable=True)
-    full = ordered.softmax(dim=-1)
-    chosen = torch.arange(len(ordered)) < k + shift
-    likely = full if raw else ordered.masked_fill(~chosen, -torch.inf).softmax(dim=-1)
-    before = likely.cumsum(dim=-1) - likely
-    if crossing == "one more":
-        before = torch.cat([torch.zeros(1), before[:-1]])
-    if crossing == "not the first":
-        before[0] = likely[0]
-    chosen &= before < p if crossing else (before + likely <= p) | (p >= 1)
-    kept = ordered.masked_fill(~chosen, fill).softmax(dim=-1) if renormalise else full * chosen
-    return torch.zeros_like(logits).scatter(0, words, kept)
-
-
-def _temperature_last(logits, t, k, p):
-    kept = _drawn(logits, 1.0, k, p).log()
-    return (kept / t).softmax(dim=-1)
-
-
-def _strictly(logits, t, k, p):
-    """What reaches p is dropped, too: of p = 1 the last word."""
-    ordered, words = (logits / t).sort(descending=True, stable=True)
-    ordered = ordered.masked_fill(torch.arange(len(ordered)) >= k, -torch.inf)
-    ordered = ordered.masked_fill(ordered.softmax(dim=-1).cumsum(dim=-1) >= p, -torch.inf)
-    return torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))
-
-
-def _not_brought_back(logits, t, k, p):
-    """The sum is 1 after top-k, and no longer after top-p."""
-    chosen = distribution_by_hand(logits, t, k, p) > 0
-    return distribution_by_hand(logits, t, k, 1.0) * chosen
-
-
-def _zeros_all_along(logits, t, k, p):
-    ordered, words = (logits / t).sort(descending=True, stable=True)
-    ordered[k:] = 0.0
-    likely = ordered.softmax(dim=-1)
-    ordered[likely.cumsum(dim=-1) - likely >= p] = 0.0
-    return torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))
-
-
-def _softmax_twice(logits, t, k, p):
-    return distribution_by_hand((logits / t).softmax(dim=-1), 1.0, k, p)
-
-
-def _zeros_in_softmax_twice(logits, t, k, p):
-    found = distribution_by_hand(logits, t, k, p)
-    return found.softmax(dim=-1)
-
-
-def _sorted_twice(logits, t, k, p):
-    words = logits.argsort(descending=True, stable=True)
-    return distribution_by_hand(logits, t, k, p)[words][words]
-
-
-def _sums_to_one(case: Case, results: tuple) -> str | None:
-    total = results[0].double().sum().item()
-    return None if abs(total - 1) < 1e-3 else f"Sum: your probabilities sum to {total:.4g}; they must sum to 1."
-
-
-def _unsorted(logits, t, k, p):
-    return distribution_by_hand(logits.sort(descending=True).values, t, k, p)
-
-
-def _ties_stay(logits, t, k, p):
-    x = logits / t
-    return _drawn(x.masked_fill(x < x.topk(min(k, len(x))).values[-1], -torch.inf), 1.0, len(x), p)
-
-
-def _first_stays(logits, t, k, p):
-    """What crosses p is dropped, unless nothing would be left."""
-    found = _drawn(logits, t, k, p, crossing=False)
-    return _drawn(logits, t, 1, 1.0) if found.isnan().any() else found
 
 
 def _distribution_called(candidate, logits, temperature, top_k, top_p):
@@ -117,6 +40,11 @@ def _distribution_cases(generator) -> list[Case]:
     ]
 
 
+def _sums_to_one(case: Case, results: tuple) -> str | None:
+    total = results[0].double().sum().item()
+    return None if abs(total - 1) < 1e-3 else f"Sum: your probabilities sum to {total:.4g}; they must sum to 1."
+
+
 choosing = Exercise(
     lesson="12",
     name="my_distribution",
@@ -127,90 +55,108 @@ choosing = Exercise(
     laws=[_sums_to_one],
     mistakes=[
         Mistake(
-            lambda logits, t, k, p: distribution_by_hand(logits * t, 1.0, k, p),
+            edited(distribution_by_hand, "logits / temperature", "logits * temperature"),
             "The logits are multiplied by the temperature. They are divided by it: 2 makes all words more alike.",
             seen_in="the temperature alone",
         ),
         Mistake(
-            lambda logits, t, k, p: distribution_by_hand(logits, 1.0, k, p) / t,
+            edited(
+                distribution_by_hand,
+                ("logits / temperature", "logits"),
+                ("words, ordered.softmax(dim=-1)", "words, ordered.softmax(dim=-1) / temperature"),
+            ),
             "The temperature comes after the softmax, where it is no more than a factor: the sum is not 1. Divide the "
             "logits by it, before the softmax.",
             seen_in="the temperature alone",
         ),
         Mistake(
-            lambda logits, t, k, p: distribution_by_hand(logits, 1.0, k, p),
+            edited(distribution_by_hand, "logits / temperature", "logits"),
             "The temperature changes nothing: it is not used, or it divides the probabilities and is lost when they "
             "are brought to a sum of 1. Divide the logits by it.",
             seen_in="the temperature alone",
         ),
         Mistake(
-            _temperature_last,
+            edited(
+                distribution_by_hand,
+                ("logits / temperature", "logits"),
+                ("words, ordered", "words, (ordered / temperature)"),
+            ),
             "The temperature comes after top-p: which words stay was decided without it. It comes first.",
             seen_in="all three together",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, crossing=False),
+            edited(distribution_by_hand, "before >= top_p", "(before + likely > top_p) & (top_p < 1)"),
             "The word whose probability crosses p is dropped. It stays: the sum of those kept is p or more. If the "
             "first word crosses it, you have nothing left.",
-            also=[_strictly],
+            also=[edited(distribution_by_hand, "before >= top_p", "likely.cumsum(dim=-1) >= top_p")],
             seen_in="top-p alone",
         ),
         Mistake(
-            _first_stays,
+            edited(distribution_by_hand, "before >= top_p", "(before > 0) & (before + likely > top_p) & (top_p < 1)"),
             "The word whose probability crosses p is dropped, unless it is the first. It stays: the sum of those kept "
             "is p or more.",
             seen_in="top-p alone",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, crossing="not the first"),
+            edited(distribution_by_hand, "before >= top_p", "before.clamp(min=likely[0]) >= top_p"),
             "Right as long as the first word is below p. Where it alone crosses p, it is dropped, too, and nothing is "
             "left. The likeliest word always stays.",
             seen_in="the likeliest word alone crosses p",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, crossing="one more"),
+            edited(distribution_by_hand, "before >= top_p", "torch.cat([before[:1], before[:-1]]) >= top_p"),
             "Top-p keeps one word too many: p is reached already, and one more comes after. A word stays if the sum "
             "of all likelier ones is below p.",
             seen_in="top-p alone",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, renormalise=False),
+            edited(
+                distribution_by_hand,
+                "ordered.softmax(dim=-1))",
+                "(logits / temperature).softmax(dim=-1)[words] * (ordered > -torch.inf))",
+            ),
             "The words that stay are right, but their probabilities are not brought back to a sum of 1.",
-            also=[_not_brought_back],
+            also=[edited(distribution_by_hand, "words, ordered.softmax(dim=-1)", "words, likely * (before < top_p)")],
             seen_in="top-p alone",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, fill=0.0),
+            edited(
+                distribution_by_hand,
+                "words, ordered.softmax(dim=-1)",
+                "words, ordered.masked_fill(ordered == -torch.inf, 0.0).softmax(dim=-1)",
+            ),
             "The logits of the dropped words became 0. Then they have e⁰ = 1 in the softmax, and can be drawn. −∞ "
             "makes their probability 0.",
-            also=[_zeros_all_along],
+            also=[
+                edited(distribution_by_hand, ("top_k, -torch.inf", "top_k, 0.0"), ("top_p, -torch.inf", "top_p, 0.0"))
+            ],
             seen_in="top-k alone",
         ),
         Mistake(
-            _softmax_twice,
+            edited(distribution_by_hand, "(logits / temperature)", "(logits / temperature).softmax(dim=-1)"),
             "Two softmaxes: the second one is taken of probabilities, and makes them all more alike. It wants logits; "
             "probabilities are divided by their sum.",
-            also=[_zeros_in_softmax_twice],
+            also=[lambda *inputs: distribution_by_hand(*inputs).softmax(dim=-1)],
             seen_in="the temperature alone",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, shift=1),
+            edited(distribution_by_hand, ">= top_k", "> top_k"),
             "Top-k keeps k + 1 words.",
             seen_in="top-k alone",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, shift=-1),
+            edited(distribution_by_hand, ">= top_k", ">= top_k - 1"),
             "Top-k keeps k − 1 words. Counted from 0, the first to go is the one at place k.",
             seen_in="top-k alone",
         ),
         Mistake(
-            _ties_stay,
+            edited(distribution_by_hand, "torch.arange(len(ordered)) >= top_k", "ordered < ordered[:top_k][-1]"),
             "Right but for one thing: at the edge of the top k stand equally likely words, and all of them stay. A "
             "threshold does that. Exactly k stay; take the first k places of a sorted list.",
             seen_in="three words are equally likely, at the edge of the top k",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, raw=True),
+            edited(distribution_by_hand, "likely = ordered", "likely = (logits / temperature)[words]"),
             "Top-p looked at the probabilities of all words. Top-k comes first, and p counts what is left of it, with "
             "a sum of 1.",
             seen_in="all three together",
@@ -231,18 +177,26 @@ choosing = Exercise(
             seen_in="top-k alone",
         ),
         Mistake(
-            lambda logits, t, k, p: _drawn(logits, t, k, p, ascending=True),
+            edited(distribution_by_hand, "descending=True", "descending=False"),
             "The least likely words stay. Sort with the likeliest first.",
             seen_in="top-k alone",
         ),
         Mistake(
-            _unsorted,
+            edited(
+                distribution_by_hand,
+                "torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))",
+                "ordered.softmax(dim=-1)",
+            ),
             "The probabilities are still in the order of the sorted list, likeliest first. Where does each belong? "
             "result[words] = … or scatter puts it there.",
             seen_in="the temperature alone",
         ),
         Mistake(
-            _sorted_twice,
+            edited(
+                distribution_by_hand,
+                "torch.zeros_like(logits).scatter(0, words, ordered.softmax(dim=-1))",
+                "ordered.softmax(dim=-1)[words]",
+            ),
             "The probabilities stand in the wrong places: indexing the sorted ones with words shuffles them once more. "
             "The way back is on the left side, result[words] = …, or by scatter, or by words.argsort().",
             seen_in="the temperature alone",

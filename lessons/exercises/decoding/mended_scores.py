@@ -1,8 +1,9 @@
-"""Lesson 12: mended_scores."""
+"""Lesson 12, mended_scores: hypotheses of different lengths, compared fairly."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -13,11 +14,6 @@ def scores_of(log_probs: Tensor, ids: Tensor, pad_id: int, alpha: float) -> Tens
     """
     lengths = (ids != pad_id).sum(dim=1) - 1  # the begin mark was not written
     return log_probs / ((5 + lengths) / 6) ** alpha
-
-
-def _scored(log_probs, ids, pad_id, alpha, *, extra=0, own=True, plus=5, power=True):
-    lengths = (ids != pad_id).sum(dim=1) if own else torch.tensor(ids.size(1))
-    return log_probs / ((plus + lengths - 1 + extra) / (1 + plus)) ** (alpha if power else 1.0)
 
 
 def _score_cases(generator) -> list[Case]:
@@ -42,36 +38,36 @@ bug_hunt = Exercise(
     outputs=("scores",),
     mistakes=[
         Mistake(
-            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, pad, alpha, own=False),
+            edited(scores_of, "(ids != pad_id).sum(dim=1)", "ids.size(1)"),
             "The bug is still there. A symptom: whatever alpha is, the order of the hypotheses stays the same.",
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, pad, alpha, extra=1),
+            edited(scores_of, "sum(dim=1) - 1", "sum(dim=1)"),
             "Each has its own length now, but the begin mark is counted. It was not written.",
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, pad, alpha, extra=-1),
+            edited(scores_of, "sum(dim=1) - 1", "sum(dim=1) - 2"),
             "Each has its own length now, but its end mark is not counted. It was written, and paid for.",
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: log_probs * ((5 + (ids != pad).sum(dim=1) - 1) / 6) ** alpha,
+            edited(scores_of, "log_probs / ", "log_probs * "),
             "The lengths are right, but multiplied: long sentences pay twice now. Divide.",
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: log_probs / ((ids != pad).sum(dim=1) - 1) ** alpha,
+            edited(scores_of, "((5 + lengths) / 6)", "lengths"),
             "The lengths are right; leave the formula as it is: (5 + length) / 6, to the power of alpha.",
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids == pad).sum(dim=1)) / 6) ** alpha,
+            edited(scores_of, "(ids != pad_id).sum(dim=1) - 1", "(ids == pad_id).sum(dim=1)"),
             "You count the padding. Count what is no padding.",
-            also=[lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids == pad).sum(dim=1) - 1) / 6) ** alpha],
+            also=[edited(scores_of, "ids != pad_id", "ids == pad_id")],
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: _scored(log_probs, ids, 0, alpha),
+            edited(scores_of, "ids != pad_id", "ids != 0"),
             "Padding was taken to be 0. Compare with pad_id.",
         ),
         Mistake(
-            lambda log_probs, ids, pad, alpha: log_probs / ((5 + (ids != pad).sum() - 1) / 6) ** alpha,
+            edited(scores_of, "sum(dim=1)", "sum()"),
             "One length for all: the words of all hypotheses together. sum(dim=1) counts each row's own.",
         ),
     ],

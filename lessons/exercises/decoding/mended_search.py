@@ -1,10 +1,9 @@
-"""Lesson 12: mended_search."""
+"""Lesson 12, mended_search: a beam search in which a finished hypothesis stays as it is."""
 
 import torch
 from torch import Tensor
 
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.exercises.decoding.shared import INF, _best
 
 
 def search(next_log_probs, width: int, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> tuple[Tensor, Tensor]:
@@ -23,13 +22,56 @@ def search(next_log_probs, width: int, bos_id: int, eos_id: int, pad_id: int, ma
     return ids, log_probs
 
 
+def _search_called(candidate, rows, width, bos_id, eos_id, pad_id, max_len):
+    """The model looks at the last word alone. Columns of nothing but padding are as good as none."""
+    result = candidate(lambda ids: rows[ids[:, -1]], width, bos_id, eos_id, pad_id, max_len)
+    if isinstance(result, tuple | list) and len(result) == 2 and getattr(result[0], "ndim", 0) == 2:
+        ids, log_probs = result
+        while ids.size(1) > 1 and (ids[:, -1] == pad_id).all():
+            ids = ids[:, :-1]
+        return ids, log_probs
+    return result
+
+
+def _search_cases(generator) -> list[Case]:
+    def case(rows, width, marks, max_len, about=""):
+        return Case({"rows": rows, "width": width, **marks, "max_len": max_len}, about=about)
+
+    def drawn(vocab_size, width, pad_id, bos_id, eos_id, max_len, about=""):
+        rows = 1.5 * numbers(generator, vocab_size, vocab_size)
+        rows[:, [pad_id, bos_id]] -= 9  # never written,
+        rows[[eos_id, pad_id], pad_id] += 9  # but for padding, which a model expects after the end, among others
+        rows[:, eos_id] += 1
+        marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        return case(rows.log_softmax(dim=-1), width, marks, max_len, about)
+
+    small = [
+        [0, 0, 0, 0.5, 0.5],
+        [0, 0, 0, 0.6, 0.4],
+        [0, 0, 0, 0.8, 0.2],
+        [0, 0, 0.5, 0.2, 0.3],
+        [0, 0, 0.1, 0.8, 0.1],
+    ]
+    return [
+        case(torch.tensor(small).log(), 2, {"bos_id": 1, "eos_id": 2, "pad_id": 0}, 5),
+        drawn(7, 3, 0, 1, 2, 8),
+        drawn(8, 4, 5, 3, 1, 9),
+        drawn(6, 3, 0, 1, 2, 2, "it is cut off at max_len"),
+    ]
+
+
+def _best(totals: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
+    best, places = totals.flatten().topk(width)
+    return places // totals.size(1), places % totals.size(1), best
+
+
 def _padded(ids, eos_id, pad_id):
     """Padding in the place of all that stands behind the first end mark."""
     behind = ((ids == eos_id).cumsum(dim=1) > 0)[:, :-1]
     return torch.cat([ids[:, :1], ids[:, 1:].masked_fill(behind, pad_id)], dim=1)
 
 
-def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest=-INF, cost=0.0, pays=False):
+def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest=-torch.inf, cost=0.0, pays=False):
     """search with something changed: how one that is finished is known, what it pays, and when all is over."""
     ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
     for _ in range(n):
@@ -88,44 +130,6 @@ def _set_aside(step, width, bos, eos, pad, n):
     return torch.tensor(rows), torch.tensor([total for total, _ in found])
 
 
-def _search_called(candidate, rows, width, bos_id, eos_id, pad_id, max_len):
-    """The model looks at the last word alone. Columns of nothing but padding are as good as none."""
-    result = candidate(lambda ids: rows[ids[:, -1]], width, bos_id, eos_id, pad_id, max_len)
-    if isinstance(result, tuple | list) and len(result) == 2 and getattr(result[0], "ndim", 0) == 2:
-        ids, log_probs = result
-        while ids.size(1) > 1 and (ids[:, -1] == pad_id).all():
-            ids = ids[:, :-1]
-        return ids, log_probs
-    return result
-
-
-def _search_cases(generator) -> list[Case]:
-    def case(rows, width, marks, max_len, about=""):
-        return Case({"rows": rows, "width": width, **marks, "max_len": max_len}, about=about)
-
-    def drawn(vocab_size, width, pad_id, bos_id, eos_id, max_len, about=""):
-        rows = 1.5 * numbers(generator, vocab_size, vocab_size)
-        rows[:, [pad_id, bos_id]] -= 9  # never written,
-        rows[[eos_id, pad_id], pad_id] += 9  # but for padding, which a model expects after the end, among others
-        rows[:, eos_id] += 1
-        marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
-        return case(rows.log_softmax(dim=-1), width, marks, max_len, about)
-
-    small = [
-        [0, 0, 0, 0.5, 0.5],
-        [0, 0, 0, 0.6, 0.4],
-        [0, 0, 0, 0.8, 0.2],
-        [0, 0, 0.5, 0.2, 0.3],
-        [0, 0, 0.1, 0.8, 0.1],
-    ]
-    return [
-        case(torch.tensor(small).log(), 2, {"bos_id": 1, "eos_id": 2, "pad_id": 0}, 5),
-        drawn(7, 3, 0, 1, 2, 8),
-        drawn(8, 4, 5, 3, 1, 9),
-        drawn(6, 3, 0, 1, 2, 2, "it is cut off at max_len"),
-    ]
-
-
 search_hunt = Exercise(
     lesson="12",
     name="mended_search",
@@ -162,7 +166,7 @@ search_hunt = Exercise(
             also=[lambda *inputs: _summed_afterwards(*inputs, sort=False)],
         ),
         Mistake(
-            lambda *inputs: _searched(*inputs, cost=-INF),
+            lambda *inputs: _searched(*inputs, cost=-torch.inf),
             "A finished hypothesis is lost at the next step: all its continuations are −∞. Which one must stay, and at "
             "what cost?",
         ),
