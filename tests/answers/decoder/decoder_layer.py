@@ -6,6 +6,22 @@ from torch import nn
 from lessons.attention import MultiHeadAttention
 from tests.answers import right, wrong
 
+
+class Parts(nn.Module):
+    """What most answers make in the same way."""
+
+    def __init__(self, d_model, num_heads, d_ff, norm_first):
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = MultiHeadAttention(d_model, num_heads)
+        self.cross_attn = MultiHeadAttention(d_model, num_heads)
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+
 with right:
 
     class MyDecoderLayer(nn.Module):
@@ -21,7 +37,6 @@ with right:
             self.norm3 = nn.LayerNorm(d_model)
 
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-
             if self.norm_first:
                 y = self.norm1(x)
                 x = x + self.self_attn(y, y, y, tgt_allowed)[0]
@@ -34,20 +49,8 @@ with right:
 
 with right:
 
-    class MyDecoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.cross_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-            self.norm3 = nn.LayerNorm(d_model)
-
+    class MyDecoderLayer(Parts):
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-
             sublayers = [
                 lambda y: self.self_attn(y, allowed=tgt_allowed, need_weights=False)[0],
                 lambda y: self.cross_attn(y, memory, allowed=cross_allowed, need_weights=False)[0],
@@ -60,20 +63,8 @@ with right:
 
 with wrong("tgt_allowed does not reach self_attn"):
 
-    class MyDecoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.cross_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-            self.norm3 = nn.LayerNorm(d_model)
-
+    class MyDecoderLayer(Parts):
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-
             for sublayer, norm in (
                 (lambda y: self.self_attn(y)[0], self.norm1),
                 (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
@@ -85,20 +76,8 @@ with wrong("tgt_allowed does not reach self_attn"):
 
 with wrong("norm_first=True is not obeyed"):
 
-    class MyDecoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.cross_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-            self.norm3 = nn.LayerNorm(d_model)
-
+    class MyDecoderLayer(Parts):
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-
             x = self.norm1(x + self.self_attn(x, x, x, tgt_allowed)[0])
             x = self.norm2(x + self.cross_attn(x, memory, memory, cross_allowed)[0])
             return self.norm3(x + self.linear2(torch.relu(self.linear1(x))))
@@ -106,20 +85,8 @@ with wrong("norm_first=True is not obeyed"):
 
 with wrong("The mask was taken for the key"):
 
-    class MyDecoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.cross_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-            self.norm3 = nn.LayerNorm(d_model)
-
+    class MyDecoderLayer(Parts):
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-
             for sublayer, norm in (
                 (lambda y: self.self_attn(y, tgt_allowed)[0], self.norm1),
                 (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
@@ -131,20 +98,8 @@ with wrong("The mask was taken for the key"):
 
 with wrong("returns two things, output and weights"):
 
-    class MyDecoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.cross_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-            self.norm3 = nn.LayerNorm(d_model)
-
+    class MyDecoderLayer(Parts):
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-
             for sublayer, norm in (
                 (lambda y: self.self_attn(y, allowed=tgt_allowed), self.norm1),
                 (lambda y: self.cross_attn(y, memory, memory, cross_allowed), self.norm2),

@@ -7,6 +7,20 @@ from torch import nn
 from lessons.attention import MultiHeadAttention
 from tests.answers import right, wrong
 
+
+class Parts(nn.Module):
+    """What most answers make in the same way."""
+
+    def __init__(self, d_model, num_heads, d_ff, norm_first):
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = MultiHeadAttention(d_model, num_heads)
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+
+
 with right:
 
     class MyEncoderLayer(nn.Module):
@@ -20,7 +34,6 @@ with right:
             self.norm2 = nn.LayerNorm(d_model)
 
         def forward(self, x, allowed=None):
-
             if self.norm_first:
                 y = self.norm1(x)
                 x = x + self.self_attn(y, y, y, allowed)[0]
@@ -31,18 +44,8 @@ with right:
 
 with right:
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             def attend_to_itself(y):
                 output, _ = self.self_attn(y, allowed=allowed, need_weights=False)
                 return output
@@ -57,18 +60,8 @@ with right:
 
 with right:
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             residual = x
             x = self.norm1(x) if self.norm_first else x
             x, _ = self.self_attn(query=x, key=x, value=x, allowed=allowed)
@@ -83,54 +76,24 @@ with right:
 
 with wrong("norm_first=False is not obeyed"):
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
             return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
 
 
 with wrong("self_attn gives two things"):
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             x = self.norm1(x + self.self_attn(x, allowed=allowed))
             return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
 
 
 with wrong("The mask went in as the *key*"):
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             if self.norm_first:
                 x = x + self.self_attn(self.norm1(x), allowed)[0]
                 return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
@@ -140,18 +103,8 @@ with wrong("The mask went in as the *key*"):
 
 with wrong("norm1 is used twice"):
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             if self.norm_first:
                 x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
                 return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
@@ -161,18 +114,8 @@ with wrong("norm1 is used twice"):
 
 with wrong("norm of the second part is missing"):
 
-    class MyEncoderLayer(nn.Module):
-        def __init__(self, d_model, num_heads, d_ff, norm_first):
-            super().__init__()
-            self.norm_first = norm_first
-            self.self_attn = MultiHeadAttention(d_model, num_heads)
-            self.linear1 = nn.Linear(d_model, d_ff)
-            self.linear2 = nn.Linear(d_ff, d_model)
-            self.norm1 = nn.LayerNorm(d_model)
-            self.norm2 = nn.LayerNorm(d_model)
-
+    class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
-
             if self.norm_first:
                 x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
                 return x + self.linear2(torch.relu(self.linear1(x)))

@@ -19,7 +19,6 @@ with right:
             self.out_proj = nn.Linear(d_model, d_model)
 
         def forward(self, query, key, value, allowed=None):
-
             q = split_heads(self.q_proj(query), self.num_heads)
             k = split_heads(self.k_proj(key), self.num_heads)
             v = split_heads(self.v_proj(value), self.num_heads)
@@ -38,7 +37,6 @@ with right:
             self.out_proj = nn.Linear(d_model, d_model)
 
         def forward(self, query, key, value, allowed=None):
-
             size = query.size(-1) // self.num_heads
             q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
             outputs = []
@@ -64,7 +62,6 @@ with right:
             self.out_proj = nn.Linear(d_model, d_model)
 
         def forward(self, query, key, value, allowed=None):
-
             q, k, v = (
                 layer(x).unflatten(-1, (self.num_heads, -1)).permute(0, 2, 1, 3)
                 for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
@@ -93,7 +90,6 @@ with wrong("look at each other"):
             self.out_proj = nn.Linear(d_model, d_model)
 
         def forward(self, query, key, value, allowed=None):
-
             q = self.q_proj(query).unflatten(-1, (self.num_heads, -1))
             k = self.k_proj(key).unflatten(-1, (self.num_heads, -1))
             v = self.v_proj(value).unflatten(-1, (self.num_heads, -1))
@@ -114,7 +110,6 @@ with wrong("reshaped with the number of queries"):
             self.out_proj = nn.Linear(d_model, d_model)
 
         def forward(self, query, key, value, allowed=None):
-
             length = query.size(1)
             q, k, v = (
                 layer(x).view(x.size(0), length, self.num_heads, -1).transpose(1, 2)
