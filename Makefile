@@ -7,10 +7,9 @@ SETUP = @$(PYTHON) tools/setup.py
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-# The root of the server is the whole course, so that the notebooks reach ../images.
 lab: ## open the course in JupyterLab
 	$(SETUP)
-	$(VENV_PYTHON) -m jupyterlab --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
+	$(VENV_PYTHON) -m tools.lab $(LAB_ARGS)
 
 test: ## run all tests (TEST_ARGS are passed to pytest)
 	$(SETUP)

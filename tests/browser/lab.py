@@ -51,7 +51,6 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
-        self.change_setting("apputils-extension/notification", fetchNews="false", checkForUpdates=False)
         # All cells stay in the page, also those that are scrolled out of sight.
         self.change_setting("notebook-extension/tracker", windowingMode="none")
 
@@ -183,7 +182,7 @@ def open_browser(playwright, path):
 
 def make_course(folder):
     """A copy of what JupyterLab shows, started in this folder."""
-    for name in ["notebooks", "images"]:
+    for name in ["notebooks", "images", "tools"]:
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Makefile", folder)
     server = Server(folder)

@@ -42,6 +42,7 @@ def pictures_written(cells):
 def test_make_lab_opens_the_first_notebook(lab):
     lab.visit("/?")
     assert lab.page.url.endswith("/00_start_here.ipynb")
+    assert lab.page.get_by_text("Jupyter news").count() == 0  # the question whether to fetch them
     assert lab.page_errors == []
 
 

@@ -1,0 +1,67 @@
+"""tools/lab.py starts JupyterLab with the course's settings and leaves the user's alone."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from jupyterlab.labapp import LabApp
+from jupyterlab_server.config import ConfigManager
+
+from tools import lab
+
+SCHEMAS = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    """A home folder without any settings; what a test sets is forgotten after it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "IPYTHON", "MPL"))}
+    monkeypatch.setattr(os, "environ", {**kept, "HOME": str(tmp_path), "USERPROFILE": str(tmp_path)})
+    return tmp_path
+
+
+def overrides():
+    return ConfigManager(config_dir_name="labconfig").get("default_setting_overrides")
+
+
+def test_the_settings_reach_jupyterlab_and_stay_behind_the_users_own():
+    before = dict(os.environ)
+    assert overrides() == {}
+    lab.set_environment()
+    assert overrides()["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    assert os.environ == {**before, "JUPYTER_CONFIG_PATH": str(lab.ROOT / "tools" / "jupyter")}
+
+
+def test_a_path_that_is_set_stays(home):
+    os.environ["JUPYTER_CONFIG_PATH"] = str(home)
+    lab.set_environment()
+    assert os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep)[1:] == [str(home)]
+
+
+def test_jupyterlab_knows_every_setting():
+    lab.set_environment()
+    for plugin, settings in overrides().items():
+        package, _, name = plugin.partition(":")
+        schema = json.loads((SCHEMAS / package / f"{name}.json").read_text(encoding="utf-8"))
+        assert settings.keys() <= schema["properties"].keys()
+
+
+def test_where_the_home_folder_cannot_be_written_to(home):
+    os.environ["HOME"] = os.environ["USERPROFILE"] = str(home / "not there")
+    os.environ["IPYTHONDIR"] = "mine"
+    lab.set_environment()
+    assert os.environ["IPYTHONDIR"] == "mine"
+    for name in ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "MPLCONFIGDIR"]:
+        assert os.access(Path(os.environ[name]).parent, os.W_OK)
+
+
+def test_the_first_lesson_opens_in_the_folder_of_the_course(home, monkeypatch):
+    monkeypatch.chdir(home)
+    started = []
+    monkeypatch.setattr(LabApp, "launch_instance", started.append)
+    lab.main(["--no-browser"])
+    assert Path.cwd() == lab.ROOT
+    assert started == [["--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "--no-browser"]]
+    assert (lab.ROOT / lab.FIRST_LESSON).is_file()
