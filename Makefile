@@ -1,8 +1,11 @@
 PYTHON ?= python3
 VENV_PYTHON = .venv/bin/python
 SETUP = @$(PYTHON) tools/setup.py
+SETUP_DEV = $(SETUP) --dev
+LOCK = $(VENV_PYTHON) -m uv pip compile pyproject.toml --quiet --universal --python-version 3.11.0 \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links $(LOCK_ARGS)
 
-.PHONY: help lab test reset notebooks images bench clean
+.PHONY: help lab test check reset notebooks images bench mutants lock gpu clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -12,25 +15,42 @@ lab: ## open the course in JupyterLab
 	$(VENV_PYTHON) -m tools.lab $(LAB_ARGS)
 
 test: ## run all tests (TEST_ARGS are passed to pytest)
-	$(SETUP)
+	$(SETUP_DEV)
 	$(VENV_PYTHON) -m pytest $(TEST_ARGS)
+
+check: ## lint, types, and all tests without a notebook, a browser or the network
+	$(SETUP_DEV)
+	$(VENV_PYTHON) -m tools.check
 
 reset: ## put a lesson's exercises back to the start: make reset LESSON=03
 	$(SETUP)
 	@$(VENV_PYTHON) tools/reset.py $(LESSON)
 
 notebooks: ## build the notebooks again
-	$(SETUP)
+	$(SETUP_DEV)
 	$(VENV_PYTHON) tools/notebooks.py
 
 images: ## draw the pictures again
-	$(SETUP)
+	$(SETUP_DEV)
 	$(VENV_PYTHON) -m tools.images
 
 bench: ## run the benchmarks
-	$(SETUP)
+	$(SETUP_DEV)
 	$(VENV_PYTHON) -m benchmarks
 
+mutants: ## change the code in one place at a time, and see the tests fail
+	$(SETUP_DEV)
+	$(VENV_PYTHON) -m mutmut run $(MUTANTS_ARGS)
+
+lock: ## compile the requirements from pyproject.toml (LOCK_ARGS=--upgrade for newer versions)
+	$(SETUP_DEV)
+	$(LOCK) --output-file requirements.txt
+	$(LOCK) --output-file requirements-dev.txt --constraints requirements.txt --group dev
+
+gpu: ## exchange torch for its build for this machine's GPU
+	$(SETUP)
+	@$(PYTHON) tools/setup.py --gpu
+
 clean: ## remove .venv and all caches
-	rm -rf .venv build .pytest_cache .ruff_cache *.egg-info
+	rm -rf .venv build mutants .pytest_cache .ruff_cache *.egg-info
 	find . -type d \( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +
