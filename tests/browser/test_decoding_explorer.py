@@ -6,7 +6,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from test_every_widget import DARK
+from tests.browser.test_every_widget import DARK
 
 from lessons.decoding import Table, distribution
 from lessons.vocabulary import Vocabulary

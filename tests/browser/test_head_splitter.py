@@ -33,8 +33,8 @@ VIEWS = """cases => cases.map(([shape, strides, wanted]) =>
 @pytest.fixture
 def page(browser):
     page = bare.open_page(browser)
-    page.evaluate("import('./strided.js').then(module => { window.strided = module; })")
-    page.evaluate("import('./splitting.js').then(module => { window.splitting = module; })")
+    page.evaluate("import('./head_splitter/strided.js').then(module => { window.strided = module; })")
+    page.evaluate("import('./head_splitter/splitting.js').then(module => { window.splitting = module; })")
     page.wait_for_function("window.strided && window.splitting")
     yield page
     assert page.complaints == []
