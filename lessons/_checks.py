@@ -38,6 +38,20 @@ def fraction(**numbers: object) -> None:
             raise refusal(name, value, "a fraction from 0 up to, not including, 1")
 
 
+def between(low: float, high: float, /, **numbers: object) -> None:
+    """Numbers from `low` to `high`, both included."""
+    for name, value in numbers.items():
+        if not is_number(value) or not low <= value <= high:
+            raise refusal(name, value, f"a number from {low:g} to {high:g}")
+
+
+def switch(**values: object) -> None:
+    """True or False, not 1 or 0."""
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise refusal(name, value, "True or False")
+
+
 def one_of(choices: Collection[object], **values: object) -> None:
     for name, value in values.items():
         if value not in list(choices):  # which, unlike a dict, may be asked for what has no hash

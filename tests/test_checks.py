@@ -141,6 +141,8 @@ def test_a_fraction_that_is_none_is_refused_by_name(place, value):
         (_checks.positive, [1, 2, 10**30], [0, -1, 8.0, True, None, "8"], "a whole number, 1 or more"),
         (partial(_checks.whole, 0), [0, 9], [-1, 0.0, False], "a whole number, 0 or more"),
         (partial(_checks.whole, 2, 4), [2, 3, 4], [1, 5, 3.0], "a whole number from 2 to 4"),
+        (partial(_checks.between, 0.5, 2), [0.5, 1, 2.0], [0.4, 3, math.nan, True, "1"], "a number from 0.5 to 2"),
+        (_checks.switch, [True, False], [1, 0, None, "True"], "True or False"),
         (_checks.above_zero, [1e-300, 1, 2.5], [0, -1.0, math.inf, math.nan, True, "1"], "a number above 0"),
         (
             _checks.fraction,

@@ -1,7 +1,8 @@
 """What every widget shares: state on both sides, clear errors, and a picture of itself where nothing runs."""
 
 import re
-from collections.abc import Iterator, Sequence
+import reprlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from traitlets import TraitError
 from lessons.widgets import pictures
 
 FOLDER = Path(__file__).parent
+LONGEST_PROBLEM = 400  # characters
 IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
 
 
@@ -69,35 +71,41 @@ class BadValue(TraitError, ValueError):
 
 
 class Shared(AnyTrait):
-    """A trait whose validator raises ValueErrors."""
+    """A trait whose validator says by a ValueError what is wrong; whatever else it raises refuses the value as well."""
+
+    allow_none = False  # None is for the validator to judge
 
     def _cross_validate(self, obj: Any, value: Any) -> Any:
         try:
             return super()._cross_validate(obj, value)
         except ValueError as error:
             raise BadValue(str(error)) from None
+        except Exception as error:
+            raise BadValue(f"{self.name} is {reprlib.repr(value)}; expected what fits the rest ({error})") from error
 
 
-def synced(**options: Any) -> Shared:
+class Computed(Shared):
+    """A trait that follows from the rest: only the widget itself sets it, by `_compute`."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if not obj._computing:
+            raise BadValue(f"{self.name} is {reprlib.repr(value)}; expected nobody to set it: the widget does")
+        return value
+
+
+def synced(**options: Any) -> Any:
     """A trait of both sides. The browser's messages arrive in order and need no echo."""
     return Shared(**options).tag(sync=True, echo_update=False)
 
 
-def synced_tensor() -> Shared:
-    """A tensor, which the browser has as nested lists."""
-    return synced().tag(to_json=to_json, from_json=from_json)
+def computed() -> Any:
+    """A trait that the browser gets and nobody sets."""
+    return Computed().tag(sync=True, echo_update=False)
 
 
-def one_of(choices: Sequence[str], value: Any, name: str) -> str:
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
-    return value
-
-
-def whole_number(value: Any, name: str, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}; expected a whole number from {low} to {high}")
-    return value
+def as_tensor(trait: Any) -> Any:
+    """The same trait, of a tensor, which the browser has as nested lists."""
+    return trait.tag(to_json=to_json, from_json=from_json)
 
 
 def to_tensor(value: Any, name: str, wanted: str = "a matrix of numbers") -> Tensor:
@@ -105,25 +113,30 @@ def to_tensor(value: Any, name: str, wanted: str = "a matrix of numbers") -> Ten
     try:
         numbers = torch.as_tensor(value)
         numbers = numbers if numbers.is_floating_point() else numbers.float()
-    except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"{name} is {value!r}; expected {wanted}") from None
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise ValueError(f"{name} is {reprlib.repr(value)}; expected {wanted}") from None
     return numbers.detach().cpu()
 
 
 class LessonWidget(anywidget.AnyWidget):
     """A widget of the course.
 
-    A subclass has traits, made by `synced` and `synced_tensor`; `_esm = front_end("its_folder")`; `panels()`, what
-    there is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a
-    warning in words, `lines()`, an ordered list, and `answer(question)`, what the browser gets for
-    `model.send({ask: question})`.
+    A subclass has traits, made by `synced` and `computed`; `_esm = front_end("its_folder")`; `panels()`, what there
+    is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a warning in
+    words, `lines()`, an ordered list, and `answer(question)`, what the browser gets for `model.send({ask: question})`.
     """
 
     _css = style()
+    _computing = _replaying = False
+    _beside: tuple[str, ...] = ()  # attributes that change with the traits, and are put back with them
 
-    def __init__(self, **state: Any):
-        self._replaying = False
-        super().__init__(**state)
+    def __init__(self, following: Mapping[str, Any] | None = None, /, **state: Any):
+        """following: the computed traits, as they are at the beginning."""
+        with self._as_computed():
+            following = following or {}
+            for name in following.keys() & state.keys():
+                raise BadValue(f"{name} is {reprlib.repr(state[name])}; expected nobody to set it: the widget does")
+            super().__init__(**following, **state)
         self.on_msg(self._receive)
 
     def panels(self) -> list[pictures.Panel]:
@@ -156,27 +169,79 @@ class LessonWidget(anywidget.AnyWidget):
         return pictures.page(type(self).__name__, repr(self), self.panels(), *said)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
-        data, metadata = super()._repr_mimebundle_(**options)
+        data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         picture = pictures.compact(repr(self), self.panels(), self.note(), self.lines(), self.drawing())
         return {**data, "text/plain": repr(self), "text/html": picture}, metadata
 
-    # The browser
+    # What follows from the rest
 
-    def _receive(self, _: Any, content: dict, buffers: Any) -> None:
+    def _compute(self, **values: Any) -> None:
+        """Set computed traits, and tell the browser of all of them at once."""
+        with self._as_computed(), self.hold_sync():
+            for name, value in values.items():
+                setattr(self, name, value)
+
+    @contextmanager
+    def _as_computed(self) -> Iterator[None]:
+        before, self._computing = self._computing, True
+        try:
+            yield
+        finally:
+            self._computing = before
+
+    # The browser. What it sends may be anything: it is answered, raises nothing, and what is refused changes nothing.
+
+    def _handle_msg(self, msg: dict) -> None:
+        if msg["content"]["data"].get("buffer_paths"):
+            self._refuse(ValueError("the message has buffers; expected none"))
+        else:
+            super()._handle_msg(msg)
+
+    def _receive(self, _: Any, content: Any, buffers: Any) -> None:
         """What the browser sends by `model.send`: unlike its own updates, these stay in order with the next cell."""
-        if "set" in content:
-            self._take({name: value for name, value in content["set"].items() if name in self.keys})
-        if "ask" in content:
-            self.send(self.answer(content["ask"]))
+        try:
+            if not isinstance(content, dict) or not content.keys() & {"set", "ask"}:
+                raise ValueError(f"the message is {reprlib.repr(content)}; expected one that sets or asks")
+            if "set" in content:
+                self.set_state(content["set"])
+            if "ask" in content:
+                self.send(self.answer(content["ask"]))
+        except Exception as error:
+            self._refuse(error)
 
-    def _take(self, state: dict[str, Any]) -> None:
-        """Set what the browser has set; what is refused is put back there, and the reason is shown."""
+    def set_state(self, sync_data: Any) -> None:
+        """Set what the browser has set; what is refused is put back, here and there, and the reason is shown."""
+        names = [name for name, trait in self.traits().items() if isinstance(trait, Shared)]
+        before = {name: getattr(self, name) for name in names}
+        beside = {name: getattr(self, name) for name in self._beside}
+        self._check_names(sync_data)
         try:
             with self._replay():
-                self.set_state(state)
-        except BadValue as error:
-            self.send({"problem": str(error)})
-            self.send_state([*state])
+                super().set_state(sync_data)
+                self._check_again(sync_data)
+        except Exception as error:
+            changed = [name for name in names if name in sync_data or getattr(self, name) is not before[name]]
+            self._trait_values.update(before)
+            vars(self).update(beside)
+            self._refuse(error)
+            self.send_state(changed)
+
+    def _check_names(self, state: Any) -> None:
+        if not isinstance(state, dict):
+            raise ValueError(f"what is set is {reprlib.repr(state)}; expected values by their names")
+        for name, value in state.items():
+            if not isinstance(self.traits().get(name), Shared):
+                raise ValueError(f"{name} is {reprlib.repr(value)}; expected a name that {type(self).__name__} has")
+
+    def _check_again(self, state: dict[str, Any]) -> None:
+        """Now that all are set: traitlets takes False for an equal 0, and one may have been checked before another."""
+        for name in state:
+            self.traits()[name]._cross_validate(self, getattr(self, name))
+
+    def _refuse(self, error: Exception) -> None:
+        known = isinstance(error, ValueError)
+        text = str(error) if known else f"expected values that fit together ({type(error).__name__}: {error})"
+        self.send({"problem": text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"})
 
     def _restore(self, **state: Any) -> None:
         with self._replay(), self.hold_sync():

@@ -1,8 +1,10 @@
 """A widget where no script runs: tables with the same marks, and a figure."""
 
 import html
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +19,7 @@ from lessons import plots
 from lessons.plots.heatmaps import SIGNED, WEIGHTS
 
 LIMIT = 20_000  # bytes that a stored picture may take
+LEAST_CELL = len('<td style="background:#fff;color:#fff"></td>')
 GROUPS = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"]  # for up to 8 heads
 HATCH = "repeating-linear-gradient(45deg,#c8c8c8 0 4px,#dcdcdc 4px 6px)"
 PAGE_STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
@@ -122,15 +125,20 @@ def compact(
     """At most LIMIT bytes, to be stored with a notebook: the larger the matrices, the less is shown of them."""
     head = f"<p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}{_list(lines)}"
     drawn_first = drawing.as_image() if drawing else ""
-    bodies = ["".join(map(_table, drawn))]
-    if drawn:
-        main = next((panel for panel in drawn if panel.main), drawn[0])
-        bodies += [_table(main), _coarse(main) if main.tone == "weights" else ""]
-    for body in bodies:
+    for body in _bodies(drawn):
         picture = f"<div>{head}{drawn_first}{body}</div>"
         if len(picture.encode()) <= LIMIT:
             return picture
     return f"<div>{head[: LIMIT // 8]}</div>"
+
+
+def _bodies(drawn: list[Panel]) -> Iterator[str]:
+    """From all that there is to the least; what cannot fit is not even written."""
+    main = [next((panel for panel in drawn if panel.main), drawn[0])] if drawn else []
+    for panels in (drawn, main):
+        if sum(panel.values.numel() for panel in panels) * LEAST_CELL <= LIMIT:
+            yield "".join(map(_table, panels))
+    yield "".join(_coarse(panel) for panel in main if panel.tone == "weights")
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -232,7 +240,12 @@ def _colours(tone: str, value: float, crossed: bool, bound: float) -> tuple[str,
         share, name = min(max(value, 0.0), 1.0), WEIGHTS
     else:
         share, name = 0.5 + value / (3 * bound), SIGNED
-    ground = to_hex(matplotlib.colormaps[name](round(16 * share) / 16))
+    return _shade(name, round(16 * share))
+
+
+@cache
+def _shade(name: str, sixteenths: int) -> tuple[str, str]:
+    ground = to_hex(matplotlib.colormaps[name](sixteenths / 16))
     return ground, _ink(ground)
 
 
@@ -252,8 +265,9 @@ def _coarse(panel: Panel) -> str:
         cells = ("×" if hidden and not x else _tenth(x) for x, hidden in zip(values, blocked))
         lines.append("".join(cells))
     legend = "Weights: a row for each query, a character for each key; × blocked, else the weight in tenths."
+    legend += " ? is NaN or infinite." if not panel.values.isfinite().all() else ""
     return f"<p>{legend}</p><pre>{chr(10).join(lines)}</pre>"
 
 
 def _tenth(x: float) -> str:
-    return "?" if x != x else str(max(0, min(9, int(10 * x))))
+    return str(max(0, min(9, int(10 * x)))) if math.isfinite(x) else "?"

@@ -6,12 +6,12 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from tests.browser.test_every_widget import DARK
 
 from lessons.decoding import Table, distribution
 from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
 from tests.browser import bare
+from tests.browser.test_every_widget import DARK
 
 CASES = 200
 DISTRIBUTE = """async cases => {

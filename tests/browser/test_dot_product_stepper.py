@@ -97,7 +97,7 @@ def test_numbers_are_written_as_in_python(page):
     given = [chance.uniform(-10, 10) * 10 ** chance.randint(-8, 8) for _ in range(2000)]
     given += [n / 16 for n in range(-64, 64)] + [n / 10 * (m / 10) for n in range(30) for m in range(30)]
     written = page.evaluate(
-        "async given => { const { short } = await import('./dot_product_stepper/steps.js'); return given.map(short); }", given
+        "given => import('./dot_product_stepper/steps.js').then(({ short }) => given.map(short))", given
     )
     assert written == [steps.short(x) for x in given]
 

@@ -154,6 +154,10 @@ def test_small_maps_show_the_largest_of_each_patch():
 BAD = {
     "shape": (lambda: AttentionExplorer(torch.ones(3)), "weights has shape (3,); expected (Q, K), (H, Q, K)"),
     "empty": (lambda: AttentionExplorer({}), "weights is {}; expected at least one layer"),
+    "scores": (
+        lambda: AttentionExplorer(torch.zeros(2, 2).masked_fill(torch.ones(2, 2).triu(1) > 0, -torch.inf)),
+        "weights has −inf at [0, 1]; expected weights, not scores before the softmax",
+    ),
     "kind": (lambda: AttentionExplorer("ab"), "weights is 'ab'; expected tensors of weights"),
     "tokens": (lambda: AttentionExplorer(torch.ones(2, 3), key_tokens=["a"]), "key_tokens has 1 tokens; expected 3"),
     "names": (lambda: AttentionExplorer(torch.ones(2, 2), [1, 2]), "expected a list of tokens"),
@@ -163,7 +167,7 @@ BAD = {
     "sentence": (lambda: AttentionExplorer(sentence=2), "sentence is 2; expected a whole number from 0 to 0"),
     "query": (lambda: AttentionExplorer(query=6), "query is 6; expected a whole number from 0 to 5"),
     "hide": (lambda: setattr(AttentionExplorer(), "hide_special", 1), "hide_special is 1; expected True or False"),
-    "own": (lambda: setattr(AttentionExplorer(), "shown", []), "shown is []; expected nothing"),
+    "own": (lambda: setattr(AttentionExplorer(), "shown", []), "shown is []; expected nobody to set it"),
 }
 
 

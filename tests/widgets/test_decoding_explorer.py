@@ -323,7 +323,7 @@ def test_the_browser_hears_of_a_writer_that_fails():
     explorer.method, explorer.width = "beam", 1
     explorer.to_the_end()
     explorer._receive(explorer, {"set": {"width": 2}}, [])
-    assert "the writer raised KeyError" in sent[-1]["problem"]
+    assert "the writer raised KeyError" in sent[-1]["problem"] and explorer.width == 1
 
 
 def test_the_browser_hears_when_greedy_fails_beside_a_beam():
@@ -331,8 +331,9 @@ def test_the_browser_hears_when_greedy_fails_beside_a_beam():
     explorer.send = lambda message, buffers=None: sent.append(message)
     explorer._receive(explorer, {"set": {"method": "beam"}}, [])
     assert "the writer raised KeyError" in sent[-1]["problem"]
+    assert explorer.method == "greedy"
     with pytest.raises(ValueError, match="the writer raised KeyError"):
-        explorer.width = 3
+        explorer.method = "beam"
 
 
 # --- pictures --------------------------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ def test_infinity_and_nan_travel_as_text():
 
 BAD = {
     "source": (lambda: MaskStudio(source=""), "source is '', 0 tokens; expected 1 to 64"),
-    "target": (lambda: MaskStudio(target=65), "target is 65, 65 tokens; expected 1 to 64"),
+    "target": (lambda: MaskStudio(target=65), "target is 65, over 64 tokens; expected 1 to 64"),
     "tokens": (lambda: MaskStudio(source=[1, 2]), "source is [1, 2]; expected a text, a list of tokens or a number"),
     "kind": (lambda: MaskStudio(kind="decoder"), "kind is 'decoder'; expected one of 'encoder self-attention', "),
     "scores": (lambda: studio(scores=[[1.0]]), "scores has shape (1, 1); expected (3, 3), queries × keys"),

@@ -51,6 +51,8 @@ def _four_axes(weights: Any, name: str) -> Tensor:
     tensor = to_tensor(weights, name, "a tensor of weights")
     if not 2 <= tensor.dim() <= 4 or 0 in tensor.shape:
         raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected {SHAPES}, with at least one of each")
+    if (places := (tensor == -torch.inf).nonzero()).numel():
+        raise ValueError(f"{name} has −inf at {places[0].tolist()}; expected weights, not scores before the softmax")
     return tensor.reshape(*[1] * (4 - tensor.dim()), *tensor.shape)
 
 

@@ -10,8 +10,9 @@ from torch import Tensor
 from traitlets import observe, validate
 
 from lessons import plots
+from lessons._checks import switch, whole
 from lessons.widgets.attention_explorer import heads
-from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons.widgets.base import LessonWidget, computed, front_end, style, synced
 from lessons.widgets.pictures import Panel
 
 AVERAGE = -1  # the head that is the mean of all
@@ -35,7 +36,8 @@ class AttentionExplorer(LessonWidget):
     _esm = front_end("attention_explorer")
     _css = style("attention_explorer")
 
-    layer, sentence, head, hide_special, query, names, maps, shown = (synced() for _ in range(8))
+    layer, sentence, head, hide_special, query = (synced() for _ in range(5))
+    names, maps, shown = (computed() for _ in range(3))
 
     def __init__(
         self,
@@ -60,7 +62,7 @@ class AttentionExplorer(LessonWidget):
             ]
         names = list(self.all_weights)
         start = {"layer": 0, "sentence": 0, "head": 0, "hide_special": False, "query": None, **options}
-        super().__init__(names=names, maps={}, shown={}, **start)
+        super().__init__({"names": names, "maps": {}, "shown": {}}, **start)
         self._refresh()
 
     # What is looked at
@@ -109,55 +111,45 @@ class AttentionExplorer(LessonWidget):
 
     @validate("layer", "sentence", "head")
     def _check_place(self, proposal: dict) -> int:
-        name = proposal["trait"].name
-        if name == "layer":
-            return whole_number(proposal["value"], name, 0, len(self.names) - 1)
-        sentences, num_heads = self.all_weights[self.names[self.layer or 0]].shape[:2]
-        low, high = (0, sentences - 1) if name == "sentence" else (AVERAGE, num_heads - 1)
-        return whole_number(proposal["value"], name, low, high)
+        name, value = proposal["trait"].name, proposal["value"]
+        layer = value if name == "layer" else self.layer or 0
+        whole(0, len(self.names) - 1, layer=layer)
+        sentences, num_heads = self.all_weights[self.names[layer]].shape[:2]
+        if name == "sentence":
+            whole(0, sentences - 1, sentence=value)
+        elif name == "head":
+            whole(AVERAGE, num_heads - 1, head=value)
+        return value
 
     @validate("hide_special")
     def _check_hide(self, proposal: dict) -> bool:
-        if not isinstance(proposal["value"], bool):
-            raise ValueError(f"hide_special is {proposal['value']!r}; expected True or False")
+        switch(hide_special=proposal["value"])
         return proposal["value"]
 
     @validate("query")
     def _check_query(self, proposal: dict) -> int | None:
         value = proposal["value"]
-        return None if value is None else whole_number(value, "query", 0, len(self.query_tokens) - 1)
-
-    @validate("names", "maps", "shown")
-    def _check_own(self, proposal: dict) -> Any:
-        """Only Python writes these."""
-        name, value = proposal["trait"].name, proposal["value"]
-        if not isinstance(value, list if name == "names" else dict) or (self._replaying and not self._refreshing):
-            raise ValueError(f"{name} is {value!r}; expected nothing: it is computed from the weights")
+        if value is not None:
+            whole(0, len(self.query_tokens) - 1, query=value)
         return value
 
     # To the browser
 
-    _refreshing = False
-
     @observe("layer", "sentence", "head", "hide_special")
     def _follow(self, change: dict) -> None:
-        if self.shown and not self._refreshing:
+        if self.shown and not self._computing:
             self._refresh()
 
     def _refresh(self) -> None:
         sentences, num_heads, *_ = self.all_weights[self.name].shape
-        self._refreshing = True
-        try:
-            with self.hold_sync():
-                self.sentence, self.head = min(self.sentence, sentences - 1), min(self.head, num_heads - 1)
-                if self.query is not None and self.query >= len(self.query_tokens):
-                    self.query = None
-                about = {"layer": self.layer, "sentence": self.sentence, "hide_special": self.hide_special}
-                if {name: self.maps.get(name) for name in about} != about:
-                    self.maps = {**about, **_pack_maps(self.layer_weights), "words": self.describe(), "of": sentences}
-                self.shown = {**about, "head": self.head, **self._pack_shown()}
-        finally:
-            self._refreshing = False
+        with self._as_computed(), self.hold_sync():
+            self.sentence, self.head = min(self.sentence, sentences - 1), min(self.head, num_heads - 1)
+            if self.query is not None and self.query >= len(self.query_tokens):
+                self.query = None
+            about = {"layer": self.layer, "sentence": self.sentence, "hide_special": self.hide_special}
+            if {name: self.maps.get(name) for name in about} != about:
+                self.maps = {**about, **_pack_maps(self.layer_weights), "words": self.describe(), "of": sentences}
+            self.shown = {**about, "head": self.head, **self._pack_shown()}
 
     def _pack_shown(self) -> dict[str, Any]:
         data = base64.b64encode(self.weights.float().contiguous().numpy().tobytes()).decode()

@@ -1,16 +1,16 @@
 """DecodingExplorer: write a sentence step by step, and see what each method chooses from."""
 
 import math
-import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import Tensor
 from traitlets import observe, validate
 
+from lessons._checks import between, one_of, whole
 from lessons.decoding import BeamStep, distribution
 from lessons.vocabulary import Vocabulary
-from lessons.widgets.base import BadValue, LessonWidget, front_end, one_of, style, synced, whole_number
+from lessons.widgets.base import BadValue, LessonWidget, computed, front_end, style, synced
 from lessons.widgets.decoding_explorer import views, writing
 from lessons.widgets.pictures import Panel
 
@@ -39,7 +39,9 @@ class DecodingExplorer(LessonWidget):
     _css = style("decoding_explorer")
 
     method, temperature, top_k, top_p, width, length_penalty, seed = (synced() for _ in range(7))
-    chosen, depth, words, shown, choice = (synced() for _ in range(5))
+    chosen, depth = synced(), synced()
+    words, shown, choice = (computed() for _ in range(3))
+    _beside = ("own",)
 
     def __init__(
         self,
@@ -56,15 +58,15 @@ class DecodingExplorer(LessonWidget):
         if make_writer is None:
             make_writer, vocab = writing.example()
         writing.check_parts(make_writer, vocab)
-        self.vocab, self.join, self.max_len = vocab, join, whole_number(max_len, "max_len", 1, 200)
+        whole(1, 200, max_len=max_len)
+        self.vocab, self.join, self.max_len = vocab, join, max_len
         self._make_writer, self._reader = make_writer, writing.Reader(make_writer, vocab)
         self.own: set[int] = set()  # places in `chosen` of words that the method did not take
         self._writing = False
         self._search = self._greedy = None
-        self._computed: dict[str, Any] = {"words": list(vocab.words), "shown": {}, "choice": {}}
         start = {"method": GREEDY, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "width": 2, "length_penalty": 1.0}
         start |= {"seed": 0, "chosen": [], "depth": 0, **options}
-        super().__init__(**self._computed, **start)
+        super().__init__({"words": list(vocab.words), "shown": {}, "choice": {}}, **start)
         self._refresh()
 
     # What the state means
@@ -198,7 +200,7 @@ class DecodingExplorer(LessonWidget):
 
     def answer(self, question: Any) -> dict[str, Any]:
         acts = {"step": self.step, "back": self.back, "end": self.to_the_end, "again": self.start_again}
-        one_of(list(acts), question, "question")
+        one_of(acts, question=question)
         try:
             acts[question]()
         except ValueError as error:
@@ -209,21 +211,21 @@ class DecodingExplorer(LessonWidget):
 
     @validate("method")
     def _check_method(self, proposal: dict) -> str:
-        return one_of(METHODS, proposal["value"], "method")
+        one_of(METHODS, method=proposal["value"])
+        return proposal["value"]
 
     @validate("temperature", "top_p", "length_penalty")
     def _check_number(self, proposal: dict) -> float:
         name, value = proposal["trait"].name, proposal["value"]
-        low, high = LIMITS[name]
-        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(f"{name} is {value!r}; expected a number from {low:g} to {high:g}")
+        between(*LIMITS[name], **{name: value})
         return value
 
     @validate("top_k", "width", "seed")
     def _check_whole(self, proposal: dict) -> int:
-        name = proposal["trait"].name
+        name, value = proposal["trait"].name, proposal["value"]
         low, high = {"top_k": (0, len(self.vocab)), "width": (1, MAX_WIDTH), "seed": (0, 2**31 - 1)}[name]
-        return whole_number(proposal["value"], name, low, high)
+        whole(low, high, **{name: value})
+        return value
 
     @validate("chosen")
     def _check_chosen(self, proposal: dict) -> list[int]:
@@ -231,7 +233,9 @@ class DecodingExplorer(LessonWidget):
         value = proposal["value"]
         if not isinstance(value, list | tuple) or len(value) > self.max_len:
             raise ValueError(f"chosen is {value!r}; expected a list of up to {self.max_len} ids")
-        chosen = [whole_number(word, "an id of chosen", 0, len(self.vocab) - 1) for word in value]
+        for word in value:
+            whole(0, len(self.vocab) - 1, **{"an id of chosen": word})
+        chosen = list(value)
         if self.vocab.eos_id in chosen[:-1]:
             raise ValueError(f"chosen is {value!r}; expected no word after the end mark {self.vocab.eos_id}")
         self._reader.after(chosen[:-1] if self._is_full(chosen) else chosen)
@@ -239,15 +243,8 @@ class DecodingExplorer(LessonWidget):
 
     @validate("depth")
     def _check_depth(self, proposal: dict) -> int:
-        depth = whole_number(proposal["value"], "depth", 0, self.max_len)
-        return len(self._searched().up_to(depth))
-
-    @validate("words", "shown", "choice")
-    def _check_computed(self, proposal: dict) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        if value is not self._computed[name]:
-            raise ValueError(f"{name} is {reprlib.repr(value)}; expected nobody to set it: it follows from the rest")
-        return value
+        whole(0, self.max_len, depth=proposal["value"])
+        return len(self._searched().up_to(proposal["value"]))
 
     # To the browser
 
@@ -262,10 +259,10 @@ class DecodingExplorer(LessonWidget):
         except ValueError as error:
             raise BadValue(str(error)) from None
 
-    def _take(self, state: dict[str, Any]) -> None:
+    def set_state(self, sync_data: Any) -> None:
         """A word that was clicked just before an answer arrived is told back: it is later than that answer."""
-        super()._take(state)
-        if "chosen" in state:
+        super().set_state(sync_data)
+        if "chosen" in sync_data:
             self.send_state(["chosen"])
 
     def _mark_own(self, old: list[int], new: list[int]) -> None:
@@ -279,13 +276,6 @@ class DecodingExplorer(LessonWidget):
             self._compute(shown=views.pack_beam(self), choice={})
         else:
             self._compute(shown=views.pack_words(self), choice=views.pack_choice(self))
-
-    def _compute(self, **values: Any) -> None:
-        with self.hold_sync():
-            for name, value in values.items():
-                if getattr(self, name) != value:
-                    self._computed[name] = value
-                    setattr(self, name, value)
 
     def say(self, ids: Sequence[int]) -> str:
         """Words joined, with the end mark after them."""

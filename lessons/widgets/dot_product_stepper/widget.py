@@ -8,18 +8,9 @@ import torch
 from torch import Tensor
 from traitlets import validate
 
+from lessons._checks import switch, whole
 from lessons.attention import masked_softmax
-from lessons.widgets.base import (
-    LessonWidget,
-    from_json,
-    front_end,
-    style,
-    synced,
-    synced_tensor,
-    to_json,
-    to_tensor,
-    whole_number,
-)
+from lessons.widgets.base import LessonWidget, as_tensor, from_json, front_end, style, synced, to_json, to_tensor
 from lessons.widgets.dot_product_stepper import steps
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared.rules import read_tokens
@@ -49,7 +40,7 @@ class DotProductStepper(LessonWidget):
     _css = style("dot_product_stepper")
 
     row, column, step, scaled, query_tokens, key_tokens = (synced() for _ in range(6))
-    q, k, v = synced_tensor(), synced_tensor(), synced_tensor()
+    q, k, v = (as_tensor(synced()) for _ in range(3))
     allowed = synced().tag(to_json=lambda value, _: value.tolist() if isinstance(value, Tensor) else value)
 
     def __init__(
@@ -180,14 +171,14 @@ class DotProductStepper(LessonWidget):
 
     @validate("row", "column", "step")
     def _check_place(self, proposal: dict) -> int:
-        name = proposal["trait"].name
+        name, value = proposal["trait"].name, proposal["value"]
         counts = {"row": self._shapes["q"][0], "column": self._shapes["k"][0], "step": len(steps.TITLES)}
-        return whole_number(proposal["value"], name, 0, counts[name] - 1)
+        whole(0, counts[name] - 1, **{name: value})
+        return value
 
     @validate("scaled")
     def _check_scaled(self, proposal: dict) -> bool:
-        if not isinstance(proposal["value"], bool):
-            raise ValueError(f"scaled is {proposal['value']!r}; expected True or False")
+        switch(scaled=proposal["value"])
         return proposal["value"]
 
     # What is shown

@@ -73,11 +73,11 @@ def read_inputs(q: Any, k: Any, v: Any, tokens: Any, key_tokens: Any) -> dict[st
     given = {name: _read_matrix(x, name) for name, x in (("q", q), ("k", k), ("v", v)) if x is not None}
     if tokens is None:
         tokens = len(given["q"]) if "q" in given else TOKENS
-    tokens = _read_tokens(tokens, "tokens")
+    tokens = rules.read_tokens(tokens, "tokens", MAX_TOKENS)
     if key_tokens is None:
         rows = next((len(given[name]) for name in ("k", "v") if name in given), len(tokens))
         key_tokens = tokens if rows == len(tokens) else rows
-    key_tokens = _read_tokens(key_tokens, "key_tokens")
+    key_tokens = rules.read_tokens(key_tokens, "key_tokens", MAX_TOKENS)
     dim = next((given[name].size(1) for name in ("q", "k") if name in given), HEAD_DIM)
     queries, keys = len(tokens), len(key_tokens)
     shapes = {"q": (queries, dim), "k": (keys, dim), "v": (keys, given["v"].size(1) if "v" in given else VALUE_DIM)}
@@ -98,13 +98,6 @@ def _read_matrix(x: Any, name: str) -> Tensor:
     if matrix.dim() != 2 or 0 in matrix.shape:
         raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected two axes, (tokens, features)")
     return matrix.float()
-
-
-def _read_tokens(given: Any, name: str) -> list[str]:
-    tokens = rules.read_tokens(given, name)
-    if len(tokens) > MAX_TOKENS:
-        raise ValueError(f"{name} has {len(tokens)} tokens; expected 1 to {MAX_TOKENS}")
-    return tokens
 
 
 def read_allowed(allowed: Any, shape: Sequence[int]) -> Tensor:

@@ -2,13 +2,16 @@
 
 import reprlib
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
 from torch import Tensor
 from traitlets import observe, validate
 
-from lessons.widgets.base import LessonWidget, front_end, one_of, style, synced, synced_tensor, whole_number
+from lessons._checks import one_of, optional, whole
+from lessons.widgets.base import LessonWidget, as_tensor, computed, front_end, style, synced
 from lessons.widgets.function_lab import trials
 from lessons.widgets.function_lab.experiments import Experiment, bits, compare
 from lessons.widgets.function_lab.presets import EXAMPLES, build_presets, read_allowed, read_inputs, read_takes
@@ -18,7 +21,6 @@ from lessons.widgets.pictures import Panel
 HISTORY = 12  # so many steps can be undone
 AT_ONCE = 0.02  # seconds that the leak detector may take after each change
 FOR_A_PICTURE = 1.0
-COMPUTED = ("tokens", "key_tokens", "scores", "values", "presets", "start", "names", "result")
 
 
 class FunctionLab(LessonWidget):
@@ -39,8 +41,10 @@ class FunctionLab(LessonWidget):
     _esm = front_end("function_lab")
     _css = style("function_lab")
 
-    tokens, key_tokens, presets, start, names, chosen, mask, history, result = (synced() for _ in range(9))
-    scores, values = synced_tensor(), synced_tensor()
+    chosen, mask, history = (synced() for _ in range(3))
+    tokens, key_tokens, presets, start, names, result = (computed() for _ in range(6))
+    scores, values = as_tensor(computed()), as_tensor(computed())
+    _beside = ("_experiment",)
 
     def __init__(
         self,
@@ -56,7 +60,8 @@ class FunctionLab(LessonWidget):
         allowed: Any = None,
         **options: Any,
     ):
-        self._takes, self._gives = read_takes(takes), gives if gives is None else one_of(trials.GIVES, gives, "gives")
+        optional(partial(one_of, trials.GIVES), gives=gives)
+        self._takes, self._gives = read_takes(takes), gives
         self._plugs = self._plug_in(EXAMPLES if function is None else function)
         self._inputs = read_inputs(q, k, v, tokens, key_tokens)
         tokens = self._inputs.pop("tokens")
@@ -64,7 +69,7 @@ class FunctionLab(LessonWidget):
         presets = build_presets(tokens, key_tokens)
         first = presets.get("causal", presets["everything"])
         start = bits(first if allowed is None else read_allowed(allowed, first.shape))
-        self._computed = {
+        following = {
             "tokens": tokens,
             "key_tokens": key_tokens,
             "presets": {name: bits(mask) for name, mask in presets.items()},
@@ -74,7 +79,7 @@ class FunctionLab(LessonWidget):
             "values": self._inputs["v"],
             "result": {},
         }
-        super().__init__(**self._computed, chosen=next(iter(self._plugs)), mask=start, history=[], **options)
+        super().__init__(following, chosen=next(iter(self._plugs)), mask=start, history=[], **options)
         self._try()
 
     # What the state means
@@ -174,7 +179,7 @@ class FunctionLab(LessonWidget):
     def toggle(self, q: int, k: int) -> None:
         """Turn the pair of query q and key k around, as a click does."""
         for name, value, tokens in (("q", q, self.tokens), ("k", k, self.key_tokens)):
-            whole_number(value, name, 0, len(tokens) - 1)
+            whole(0, len(tokens) - 1, **{name: value})
         allowed = self.allowed
         allowed[q, k] = ~allowed[q, k]
         self.allowed = allowed
@@ -215,48 +220,37 @@ class FunctionLab(LessonWidget):
         self._experiment.look(AT_ONCE if change else FOR_A_PICTURE)
         self._compute(result=self._experiment.result())
 
-    def _compute(self, **state: Any) -> None:
-        self._computed.update(state)
-        for name, value in state.items():
-            setattr(self, name, value)
-
-    def answer(self, question: str) -> dict[str, Any]:
+    def answer(self, question: Any) -> dict[str, Any]:
         """To look for leaks, however long it takes."""
-        one_of(["leaks"], question, "question")
+        one_of(["leaks"], question=question)
         self._experiment.look()
         self._compute(result=self._experiment.result())
         return {}
 
     # What a trait accepts
 
-    @validate(*COMPUTED)
-    def _check_computed(self, proposal: dict) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        if value is not self._computed[name]:
-            raise ValueError(f"{name} is {reprlib.repr(value)}; expected nobody to set it: it follows from the rest")
-        return value
-
     @validate("chosen")
     def _check_chosen(self, proposal: dict) -> str:
-        return one_of(list(self._plugs), proposal["value"], "chosen")
+        one_of(self._plugs, chosen=proposal["value"])
+        return proposal["value"]
 
     @validate("mask")
     def _check_mask(self, proposal: dict) -> str:
-        return self._read_mask(proposal["value"], "mask")
+        mask = proposal["value"]
+        if not self._is_mask(mask):
+            size = len(self.tokens) * len(self.key_tokens)
+            raise ValueError(f"mask is {reprlib.repr(mask)}; expected {size} characters, 1 = may look, else 0")
+        return mask
 
     @validate("history")
     def _check_history(self, proposal: dict) -> list[list[int]]:
         steps = proposal["value"]
         if not isinstance(steps, list) or not all(isinstance(step, list) for step in steps):
-            raise ValueError(f"history is {steps!r}; expected a list of steps, each a list of places in the mask")
-        last = self.scores.numel() - 1
-        return [[whole_number(i, "history", 0, last) for i in step] for step in steps][-HISTORY:]
-
-    def _read_mask(self, mask: Any, name: str) -> str:
-        if not self._is_mask(mask):
-            size = len(self.tokens) * len(self.key_tokens)
-            raise ValueError(f"{name} is {reprlib.repr(mask)}; expected {size} characters, 1 = may look, else 0")
-        return mask
+            wanted = "a list of steps, each a list of places in the mask"
+            raise ValueError(f"history is {reprlib.repr(steps)}; expected {wanted}")
+        for i in chain(*steps):
+            whole(0, self.scores.numel() - 1, history=i)
+        return steps[-HISTORY:]
 
     def _is_mask(self, mask: Any) -> bool:
         return isinstance(mask, str) and len(mask) == self.scores.numel() and set(mask) <= {"0", "1"}

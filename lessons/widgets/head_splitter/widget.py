@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from traitlets import observe, validate
 
-from lessons.widgets.base import LessonWidget, front_end, one_of, style, synced, synced_tensor, to_tensor, whole_number
+from lessons._checks import one_of, whole
+from lessons.widgets.base import LessonWidget, as_tensor, front_end, style, synced, to_tensor
 from lessons.widgets.head_splitter import splitting
 from lessons.widgets.pictures import Panel
 
@@ -32,7 +33,7 @@ class HeadSplitter(LessonWidget):
     _css = style("head_splitter")
 
     batch, length, num_heads, head_dim, compare, step, labels, pinned = (synced() for _ in range(8))
-    x = synced_tensor()
+    x = as_tensor(synced())
 
     def __init__(
         self,
@@ -88,7 +89,10 @@ class HeadSplitter(LessonWidget):
         }
 
     def _way(self, name: str | None) -> str:
-        return self.compare if name is None else one_of(list(splitting.WRONG_CODE), name, "name")
+        if name is None:
+            return self.compare
+        one_of(splitting.WRONG_CODE, name=name)
+        return name
 
     def _compare(self, name: str) -> tuple[Tensor, Tensor] | None:
         return splitting.compare(name, self.numbers.shape, self.num_heads)
@@ -107,7 +111,7 @@ class HeadSplitter(LessonWidget):
         """How many numbers there are, if the sizes, of which one may be only proposed, are in order."""
         sizes = {name: getattr(self, name) for name in LIMITS} | proposed
         for name, value in sizes.items():
-            whole_number(value, name, 1, LIMITS[name])
+            whole(1, LIMITS[name], **{name: value})
         return _check_count(f"{' · '.join(sizes)} is", sizes)
 
     @validate("x")
@@ -119,12 +123,14 @@ class HeadSplitter(LessonWidget):
         name, value = proposal["trait"].name, proposal["value"]
         if name == "pinned" and value is None:
             return None
-        return whole_number(value, name, 0, (len(splitting.CODE) if name == "step" else self._count()) - 1)
+        whole(0, (len(splitting.CODE) if name == "step" else self._count()) - 1, **{name: value})
+        return value
 
     @validate("compare", "labels")
     def _check_choice(self, proposal: dict) -> str:
-        name = proposal["trait"].name
-        return one_of({"compare": list(splitting.WRONG_CODE), "labels": LABELS}[name], proposal["value"], name)
+        name, value = proposal["trait"].name, proposal["value"]
+        one_of({"compare": splitting.WRONG_CODE, "labels": LABELS}[name], **{name: value})
+        return value
 
     @observe("x")
     def _take_sizes(self, _: dict) -> None:
@@ -194,7 +200,7 @@ class HeadSplitter(LessonWidget):
 
 def _read(x: Any, num_heads: int) -> Tensor:
     """x as a tensor (B, T, D) in one piece of memory, if it can be shown and dealt out to the heads."""
-    whole_number(num_heads, "num_heads", 1, LIMITS["num_heads"])
+    whole(1, LIMITS["num_heads"], num_heads=num_heads)
     x = to_tensor(x, "x", "a tensor (B, T, D)")
     if x.dim() != 3 or x.size(-1) % num_heads:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, a multiple of num_heads = {num_heads})")

@@ -1,12 +1,14 @@
 """MaskStudio: build a mask out of rules and clicks, and see what it does to scores, weights and output."""
 
+import reprlib
 from typing import Any
 
 from torch import Tensor
 from traitlets import observe, validate
 
+from lessons._checks import one_of, whole
 from lessons.masks import combine
-from lessons.widgets.base import LessonWidget, front_end, one_of, synced, synced_tensor, to_tensor, whole_number
+from lessons.widgets.base import LessonWidget, as_tensor, front_end, synced, to_tensor
 from lessons.widgets.mask_studio.snippets import write_snippets
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared import rules
@@ -36,7 +38,8 @@ class MaskStudio(LessonWidget):
     _esm = front_end("mask_studio")
 
     source, target, kind, edits, history, convention, fill = (synced() for _ in range(7))
-    scores, values = synced_tensor(), synced_tensor()
+    scores, values = as_tensor(synced()), as_tensor(synced())
+    _beside = ("_own",)
 
     def __init__(
         self,
@@ -179,17 +182,17 @@ class MaskStudio(LessonWidget):
     @validate("history")
     def _check_history(self, proposal: dict) -> list[list[list[int]]]:
         if not isinstance(proposal["value"], list | tuple):
-            raise ValueError(f"history is {proposal['value']!r}; expected a list of steps, each a list of pairs")
+            wanted = "a list of steps, each a list of pairs"
+            raise ValueError(f"history is {reprlib.repr(proposal['value'])}; expected {wanted}")
         return [self._pairs(step) for step in proposal["value"]][-HISTORY:]
 
     def _pairs(self, edits: Any) -> list[list[int]]:
         """The pairs, if they are pairs of numbers and lie inside the mask."""
-        limits = (len(self.query_tokens), len(self.key_tokens))
         if not isinstance(edits, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in edits):
-            raise ValueError(f"edits is {edits!r}; expected a list of pairs [query, key]")
-        for pair in edits:
-            for name, value, limit in zip("qk", pair, limits):
-                whole_number(value, name, 0, limit - 1)
+            raise ValueError(f"edits is {reprlib.repr(edits)}; expected a list of pairs [query, key]")
+        for q, k in edits:
+            whole(0, len(self.query_tokens) - 1, q=q)
+            whole(0, len(self.key_tokens) - 1, k=k)
         return [list(pair) for pair in edits]
 
     @validate("scores", "values")
@@ -205,8 +208,9 @@ class MaskStudio(LessonWidget):
 
     # What is shown
 
-    def answer(self, question: str) -> dict[str, dict[str, str]]:
-        return {one_of(["snippets"], question, "question"): self.snippets()}
+    def answer(self, question: Any) -> dict[str, Any]:
+        one_of(["snippets"], question=question)
+        return {"snippets": self.snippets()}
 
     def panels(self) -> list[Panel]:
         """Mask, scores as filled, weights and output."""
@@ -235,4 +239,6 @@ class MaskStudio(LessonWidget):
 
 
 def _one_of(choices: tuple[str, ...], value: Any, name: str) -> str:
-    return one_of(choices, ALIASES.get(value, value) if isinstance(value, str) else value, name)
+    value = ALIASES.get(value, value) if isinstance(value, str) else value
+    one_of(choices, **{name: value})
+    return value

@@ -9,8 +9,9 @@ from torch import Tensor
 from traitlets import observe, validate
 
 from lessons import plots
+from lessons._checks import one_of, whole
 from lessons.positions import rotary_angles, rotate, sinusoids
-from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons.widgets.base import LessonWidget, front_end, style, synced
 from lessons.widgets.pictures import Panel
 
 LIMITS = {"num_positions": (2, 32), "d_model": (2, 24)}
@@ -33,7 +34,7 @@ class PositionLab(LessonWidget):
 
     def __init__(self, num_positions: int = 16, d_model: int = 8, base: int = 10000, **options: Any):
         for name, value in (("num_positions", num_positions), ("d_model", d_model)):
-            whole_number(value, name, *LIMITS[name])
+            whole(*LIMITS[name], **{name: value})
         start = {"first": min(2, num_positions - 1), "second": min(5, num_positions - 1), "pair": 0, **options}
         super().__init__(num_positions=num_positions, d_model=d_model, base=base, **start)
 
@@ -68,20 +69,21 @@ class PositionLab(LessonWidget):
 
     @validate("num_positions", "d_model")
     def _check_size(self, proposal: dict) -> int:
-        name = proposal["trait"].name
-        return whole_number(proposal["value"], name, *LIMITS[name])
+        name, value = proposal["trait"].name, proposal["value"]
+        whole(*LIMITS[name], **{name: value})
+        return value
 
     @validate("base")
     def _check_base(self, proposal: dict) -> int:
-        if proposal["value"] not in BASES or isinstance(proposal["value"], bool):
-            raise ValueError(f"base is {proposal['value']!r}; expected one of {', '.join(map(str, BASES))}")
+        one_of(BASES, base=proposal["value"])
         return int(proposal["value"])
 
     @validate("first", "second", "pair")
     def _check_place(self, proposal: dict) -> int:
-        name = proposal["trait"].name
+        name, value = proposal["trait"].name, proposal["value"]
         size = self.d_model // 2 if name == "pair" else self.num_positions
-        return whole_number(proposal["value"], name, 0, size - 1)
+        whole(0, size - 1, **{name: value})
+        return value
 
     @observe("num_positions", "d_model")
     def _fit(self, _: dict) -> None:

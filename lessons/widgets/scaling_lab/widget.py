@@ -1,6 +1,7 @@
 """ScalingLab: what d, the √d and a temperature do to scores, weights, entropy and gradient."""
 
 import math
+import reprlib
 from typing import Any
 
 import torch
@@ -9,7 +10,8 @@ from torch import Tensor
 from traitlets import observe, validate
 
 from lessons import plots
-from lessons.widgets.base import LessonWidget, from_json, front_end, style, synced, to_json, to_tensor, whole_number
+from lessons._checks import between, switch, whole
+from lessons.widgets.base import LessonWidget, from_json, front_end, style, synced, to_json, to_tensor
 from lessons.widgets.pictures import Panel, format_number
 from lessons.widgets.scaling_lab import scaling
 
@@ -39,6 +41,7 @@ class ScalingLab(LessonWidget):
 
     own = synced().tag(to_json=_own_to_json, from_json=from_json)
     d, num_keys, scaled, temperature, query, seed = (synced() for _ in range(6))
+    _beside = ("_limits",)
 
     def __init__(
         self,
@@ -155,26 +158,24 @@ class ScalingLab(LessonWidget):
         if own is None:
             return None
         if not isinstance(own, tuple | list) or len(own) != 2:
-            raise ValueError(f"own is {own!r}; expected None, or a pair of q (Q, d) and k (K, d)")
+            raise ValueError(f"own is {reprlib.repr(own)}; expected None, or a pair of q (Q, d) and k (K, d)")
         return _read_own(*own)
 
     @validate("d", "num_keys", "query", "seed")
     def _check_whole(self, proposal: dict) -> int:
-        name = proposal["trait"].name
-        return whole_number(proposal["value"], name, int(name in ("d", "num_keys")), self._limits[name])
+        name, value = proposal["trait"].name, proposal["value"]
+        whole(int(name in ("d", "num_keys")), self._limits[name], **{name: value})
+        return value
 
     @validate("scaled")
     def _check_scaled(self, proposal: dict) -> bool:
-        if not isinstance(proposal["value"], bool):
-            raise ValueError(f"scaled is {proposal['value']!r}; expected True or False")
+        switch(scaled=proposal["value"])
         return proposal["value"]
 
     @validate("temperature")
     def _check_temperature(self, proposal: dict) -> float:
-        value = proposal["value"]
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0.01 <= value <= 100:
-            raise ValueError(f"temperature is {value!r}; expected a number from 0.01 to 100")
-        return float(value)
+        between(0.01, 100, temperature=proposal["value"])
+        return float(proposal["value"])
 
     # What is shown
 

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 from traitlets import observe, validate
 
+from lessons._checks import whole
 from lessons.config import TransformerConfig
 from lessons.transformer import Transformer
-from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons.widgets.base import LessonWidget, computed, front_end, style, synced
 from lessons.widgets.pictures import Panel
 
 MOST = 24  # so many rows and columns are drawn
@@ -113,7 +114,8 @@ class ShapeTour(LessonWidget):
     _esm = front_end("shape_tour")
     _css = style("shape_tour")
 
-    step, sentence, head, sizes, way, shown = (synced() for _ in range(6))
+    step, sentence, head = (synced() for _ in range(3))
+    sizes, way, shown = (computed() for _ in range(3))
 
     def __init__(
         self,
@@ -140,7 +142,7 @@ class ShapeTour(LessonWidget):
         way = [[s.name, s.side, s.axes, list(s.tensor.shape), s.code, s.text] for s in self.stops]
         sizes = [len(src), model.config.num_heads]
         start = {"step": 0, "sentence": 0, "head": 0, **options}
-        super().__init__(way=way, sizes=sizes, shown={}, **start)
+        super().__init__({"way": way, "sizes": sizes, "shown": {}}, **start)
         self._refresh()
 
     @property
@@ -177,19 +179,10 @@ class ShapeTour(LessonWidget):
 
     @validate("step", "sentence", "head")
     def _check_place(self, proposal: dict) -> int:
-        name = proposal["trait"].name
-        limit = {"step": len(self.stops), "sentence": self.sizes[0], "head": self.sizes[1]}[name]
-        return whole_number(proposal["value"], name, 0, limit - 1)
-
-    @validate("sizes", "way", "shown")
-    def _check_own(self, proposal: dict) -> Any:
-        """Only Python writes these."""
         name, value = proposal["trait"].name, proposal["value"]
-        if not isinstance(value, dict if name == "shown" else list) or (self._replaying and not self._refreshing):
-            raise ValueError(f"{name} is {value!r}; expected nobody to set it: it comes from the model")
+        limit = {"step": len(self.stops), "sentence": self.sizes[0], "head": self.sizes[1]}[name]
+        whole(0, limit - 1, **{name: value})
         return value
-
-    _refreshing = False
 
     @observe("step", "sentence", "head")
     def _follow(self, _: dict) -> None:
@@ -199,19 +192,16 @@ class ShapeTour(LessonWidget):
     def _refresh(self) -> None:
         panel = self._drawn()
         data = base64.b64encode(panel.values.contiguous().numpy().tobytes()).decode()
-        self._refreshing = True
-        try:
-            self.shown = {
-                "at": [self.step, self.sentence, self.head],
-                "tone": panel.tone,
-                "rows": panel.rows,
-                "columns": panel.columns,
-                "axes": [panel.row_axis, panel.column_axis],
-                "data": data,
-                "more": max(self.matrix.shape) > MOST,
-            }
-        finally:
-            self._refreshing = False
+        shown = {
+            "at": [self.step, self.sentence, self.head],
+            "tone": panel.tone,
+            "rows": panel.rows,
+            "columns": panel.columns,
+            "axes": [panel.row_axis, panel.column_axis],
+            "data": data,
+            "more": max(self.matrix.shape) > MOST,
+        }
+        self._compute(shown=shown)
 
     # Pictures
 

@@ -1,5 +1,6 @@
 """What MaskStudio computes, without a widget: tokens -> rules -> allowed -> scores as filled -> weights."""
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,19 +17,21 @@ INFINITE, BILLION, BEFORE, AFTER = FILLS = ("−∞", "−1e9", "0 before the so
 MAX_TOKENS = 64
 
 
-def read_tokens(given: Any, name: str) -> list[str]:
+def read_tokens(given: Any, name: str, most: int = MAX_TOKENS) -> list[str]:
     """The tokens of a sentence: a text, cut at white space; a list of tokens; or a number of tokens."""
     if isinstance(given, int) and not isinstance(given, bool):
-        tokens = [str(i) for i in range(given)]
+        tokens = range(min(given, most + 1))
     elif isinstance(given, str):
-        tokens = given.split()
-    elif isinstance(given, Sequence) and all(isinstance(token, str) for token in given):
-        tokens = list(given)
+        tokens = given.split(maxsplit=most)  # what is too long is cut no further
+    elif isinstance(given, Sequence) and all(isinstance(token, str) for token in given[: most + 1]):
+        tokens = given
     else:
-        raise ValueError(f"{name} is {given!r}; expected a text, a list of tokens or a number of tokens")
-    if not 1 <= len(tokens) <= MAX_TOKENS:
-        raise ValueError(f"{name} is {given!r}, {len(tokens)} tokens; expected 1 to {MAX_TOKENS}")
-    return tokens
+        wanted = "a text, a list of tokens or a number of tokens"
+        raise ValueError(f"{name} is {reprlib.repr(given)}; expected {wanted}")
+    if not 1 <= len(tokens) <= most:
+        count = f"over {most}" if len(tokens) > most else "0"
+        raise ValueError(f"{name} is {reprlib.repr(given)}, {count} tokens; expected 1 to {most}")
+    return [str(token) for token in tokens]
 
 
 def queries_and_keys(source: list[str], target: list[str], kind: str) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from IPython.display import DisplayHandle, display
@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 from traitlets import validate
 
-from lessons.widgets.base import LessonWidget, front_end, style, synced, whole_number
+from lessons._checks import optional, switch, whole
+from lessons.widgets.base import LessonWidget, computed, front_end, style, synced
 from lessons.widgets.pictures import Drawing, Panel, format_number
 from lessons.widgets.training_monitor import busy_kernel, charts, recording
 
@@ -38,16 +39,15 @@ class TrainingMonitor(LessonWidget):
     _css = style("training_monitor")
 
     total, log_axis, cursor, digits, paused, stopping = (synced() for _ in range(6))
-    status, reason, earlier, recent, latest, stride, measured, attention = (synced() for _ in range(8))
+    status, reason, earlier, recent, latest, stride, measured, attention = (computed() for _ in range(8))
 
     def __init__(self, total: int | None = None, log_axis: bool = False, digits: int = 2, **options: Any):
         self._lock = threading.RLock()  # the browser's messages come in a thread of their own while a cell runs
-        self._recording = self._left = self._asked = False
+        self._left = self._asked = False
         self._displays: list[DisplayHandle] = []
         self._forget()
-        start = {"cursor": None, "paused": False, "stopping": False, **self._picture(), **options}
-        with self._record():
-            super().__init__(total=total, log_axis=log_axis, digits=digits, **start)
+        start = {"cursor": None, "paused": False, "stopping": False, **options}
+        super().__init__(self._picture(), total=total, log_axis=log_axis, digits=digits, **start)
 
     # A run
 
@@ -156,9 +156,10 @@ class TrainingMonitor(LessonWidget):
     def _add(self, progress: Any) -> None:
         before = self._curve.latest
         point = recording.read_progress(progress, before and before[0])
-        self._curve.add(point)
-        if self.total is not None and point[0] > self.total:
-            self.total = point[0]
+        with self._lock:
+            self._curve.add(point)
+            if self.total is not None and point[0] > self.total:
+                self.total = point[0]
         self._refresh(at_once=before is None)
 
     def _wait(self) -> None:
@@ -211,58 +212,41 @@ class TrainingMonitor(LessonWidget):
         if not at_once and self._status in LIVE and now - self._sent < BETWEEN:
             return
         self._sent = now
-        with self._record(), self.hold_sync():
-            for name, value in self._picture().items():
-                setattr(self, name, value)
-
-    @contextmanager
-    def _record(self) -> Iterator[None]:
-        """The run's own traits may be set within."""
         with self._lock:
-            self._recording = True
-            try:
-                yield
-            finally:
-                self._recording = False
+            self._compute(**self._picture())
 
     def notify_change(self, change: Any) -> None:
         with self._lock:
             super().notify_change(change)
 
-    def _take(self, state: dict[str, Any]) -> None:
+    def set_state(self, sync_data: Any) -> None:
         """A click that arrives after the run is over is of no meaning for the next one."""
         with self._lock:
-            late = [name for name in ("paused", "stopping") if state.get(name) is True and self._status not in LIVE]
+            self._check_names(sync_data)
+            over = self._status not in LIVE
+            late = [name for name in ("paused", "stopping") if over and sync_data.get(name) is True]
             if late:
                 self.send_state(late)
-            super()._take({name: value for name, value in state.items() if name not in late})
+            super().set_state({name: value for name, value in sync_data.items() if name not in late})
 
     # What a trait accepts
 
-    @validate("status", "reason", "earlier", "recent", "latest", "stride", "measured", "attention")
-    def _check_recorded(self, proposal: dict) -> Any:
-        if not self._recording:
-            name = proposal["trait"].name
-            raise ValueError(f"{name} is {proposal['value']!r}; expected no change: the run sets it")
-        return proposal["value"]
-
     @validate("paused", "stopping", "log_axis")
     def _check_switch(self, proposal: dict) -> bool:
-        if not isinstance(proposal["value"], bool):
-            raise ValueError(f"{proposal['trait'].name} is {proposal['value']!r}; expected True or False")
+        switch(**{proposal["trait"].name: proposal["value"]})
         return proposal["value"]
 
     @validate("total", "cursor")
     def _check_step(self, proposal: dict) -> int | None:
         name, value = proposal["trait"].name, proposal["value"]
-        if value is None:
-            return None
         low = max(self.step, 1) if name == "total" else 0
-        return whole_number(value, name, low, MOST)
+        optional(partial(whole, low, MOST), **{name: value})
+        return value
 
     @validate("digits")
     def _check_digits(self, proposal: dict) -> int:
-        return whole_number(proposal["value"], "digits", 0, 4)
+        whole(0, 4, digits=proposal["value"])
+        return proposal["value"]
 
     # Pictures
 
