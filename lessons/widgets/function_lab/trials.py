@@ -16,12 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import lessons
-
 INPUTS = ("q", "k", "v", "scores", "allowed")
 GIVES = ("weights", "output")
 LONGEST = 240  # characters of what the learner's code says, an exception or a print
-INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix, Path(lessons.__file__).parent))
+PACKAGE = Path(__file__).parents[2]
+INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix, PACKAGE))
 
 
 @dataclass(frozen=True)
