@@ -1,7 +1,6 @@
 """Lesson 09, my_parameters: how many numbers a Transformer learns."""
 
-import torch
-
+from lessons.checking.calls import whole_number
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
@@ -16,15 +15,6 @@ def count_parameters(d_model: int, d_ff: int, num_layers: int, vocab_size: int) 
     return num_layers * (encoder_layer + decoder_layer) + vocab_size * d_model + vocab_size
 
 
-def _whole_number(candidate, *sizes):
-    count = candidate(*sizes)
-    if count is None:
-        return None
-    if isinstance(count, bool | str) or count != int(count):
-        raise TypeError(f"expected a whole number, got {count!r}")
-    return torch.tensor(int(count))
-
-
 NO_ATTENTION_BIAS = ("d_model * d_model + d_model", "d_model * d_model")
 NO_FEED_FORWARD_BIAS = ("d_model * d_ff + d_ff + d_ff * d_model + d_model", "d_model * d_ff + d_ff * d_model")
 NO_LAST_BIAS = ("vocab_size * d_model + vocab_size", "vocab_size * d_model")
@@ -34,7 +24,7 @@ counting = Exercise(
     lesson="09",
     name="my_parameters",
     reference=count_parameters,
-    call=_whole_number,
+    call=whole_number,
     cases=lambda generator: [
         Case({"d_model": d, "d_ff": f, "num_layers": n, "vocab_size": v})
         for d, f, n, v in [(4, 6, 1, 5), (6, 8, 2, 11), (512, 2048, 6, 37000)]
