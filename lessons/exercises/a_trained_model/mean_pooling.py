@@ -1,28 +1,13 @@
-"""Lesson 14: my_mean_pooling."""
+"""Lesson 14, my_mean_pooling: one vector for each sentence, the mean of its tokens."""
 
 import torch
 import torch.nn.functional as F
 
 from lessons import masks
 from lessons.checking.comparing import first_place
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 from lessons.trained import mean_pooling
-
-
-def _pooled(hidden, real):
-    return hidden.masked_fill(~real[..., None], 0.0).sum(dim=1) / real.sum(dim=1, keepdim=True)
-
-
-def _total(hidden, real):
-    return hidden.masked_fill(~real[..., None], 0.0).sum(dim=1)
-
-
-def _length_one(case, results) -> str | None:
-    lengths = results[0].detach().norm(dim=-1)
-    off = (lengths - 1).abs() > 2e-2
-    if not off.any():
-        return None
-    return f"Length: row {first_place(off)} has the length {lengths[off][0].item():.3g}; each row must have length 1."
 
 
 def _pooling_cases(generator) -> list[Case]:
@@ -42,6 +27,19 @@ def _pooling_cases(generator) -> list[Case]:
     ]
 
 
+def _length_one(case, results) -> str | None:
+    lengths = results[0].detach().norm(dim=-1)
+    off = (lengths - 1).abs() > 2e-2
+    if not off.any():
+        return None
+    return f"Length: row {first_place(off)} has the length {lengths[off][0].item():.3g}; each row must have length 1."
+
+
+AS_IT_IS = ("F.normalize(mean, dim=-1)", "mean")
+EACH_TOKEN = ("hidden.masked_fill", "F.normalize(hidden, dim=-1).masked_fill")
+NOT_DIVIDED = ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.sum(dim=1)")
+
+
 pooling = Exercise(
     lesson="14",
     name="my_mean_pooling",
@@ -51,7 +49,7 @@ pooling = Exercise(
     laws=(_length_one,),
     mistakes=[
         Mistake(
-            lambda hidden, real: F.normalize(hidden.mean(dim=1), dim=-1),
+            edited(mean_pooling, "kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "hidden.mean(dim=1)"),
             "Padding is counted. A symptom: the same sentence gets another vector when a longer one stands beside it "
             "in the batch. real says which tokens count.",
         ),
@@ -60,15 +58,15 @@ pooling = Exercise(
             "Two things: padding is counted, and the vectors do not have length 1.",
         ),
         Mistake(
-            _pooled,
+            edited(mean_pooling, AS_IT_IS),
             "The means are right, but not of length 1. Divide each by its norm, so that a dot product is a cosine.",
         ),
         Mistake(
-            _total,
+            edited(mean_pooling, AS_IT_IS, NOT_DIVIDED),
             "That is the sum of the tokens, and its length is not 1. Divide each vector by its norm.",
         ),
         Mistake(
-            lambda hidden, real: hidden.masked_fill(~real[..., None], 0.0).mean(dim=1),
+            edited(mean_pooling, AS_IT_IS, ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.mean(dim=1)")),
             "The padding is set to 0 but still counted when dividing, and the length is not 1. (Once normalised, it "
             "does not matter what the sum was divided by.)",
         ),
@@ -81,7 +79,7 @@ pooling = Exercise(
             "That is the last place alone, and in most sentences padding stands there.",
         ),
         Mistake(
-            lambda hidden, real: F.normalize(hidden.masked_fill(real[..., None], 0.0).sum(dim=1), dim=-1),
+            edited(mean_pooling, "~real", "real"),
             "That is the mean of the padding: real is True where a token is.",
         ),
         Mistake(
@@ -90,47 +88,52 @@ pooling = Exercise(
             also=(lambda hidden, real: F.normalize(hidden.amax(dim=1), dim=-1),),
         ),
         Mistake(
-            lambda hidden, real: _pooled(F.normalize(hidden, dim=-1), real),
+            edited(mean_pooling, EACH_TOKEN, AS_IT_IS),
             "You brought the tokens to length 1, not their mean. First the mean, then the length.",
             also=(
-                lambda hidden, real: F.normalize(_pooled(F.normalize(hidden, dim=-1), real), dim=-1),
-                lambda hidden, real: _total(F.normalize(hidden, dim=-1), real) / real.size(1),
-                lambda hidden, real: _total(F.normalize(hidden, dim=-1), real),
+                edited(mean_pooling, EACH_TOKEN),
+                edited(
+                    mean_pooling,
+                    EACH_TOKEN,
+                    AS_IT_IS,
+                    ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.mean(dim=1)"),
+                ),
+                edited(mean_pooling, EACH_TOKEN, AS_IT_IS, NOT_DIVIDED),
             ),
         ),
         Mistake(
-            lambda hidden, real: F.normalize(_pooled(hidden, real), dim=0),
+            edited(mean_pooling, "mean, dim=-1", "mean, dim=0"),
             "You divided by the norm of each feature over the batch: a sentence's vector changes with its neighbours. "
             "Each vector has its own norm, along the last axis.",
-            also=(lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(dim=0),),
+            also=[edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.norm(dim=0)")],
         ),
         Mistake(
-            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(dim=-1),
+            edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.norm(dim=-1)"),
             "The norms are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: keepdim=True, "
             "or norms[:, None].",
         ),
         Mistake(
-            lambda hidden, real: F.normalize(_total(hidden, real) / real.sum(dim=1), dim=-1),
+            edited(mean_pooling, ", keepdim=True", ""),
             "The numbers of tokens are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: "
             "keepdim=True, or counts[:, None].",
-            also=(lambda hidden, real: _total(hidden, real) / real.sum(dim=1),),
+            also=[edited(mean_pooling, (", keepdim=True", ""), AS_IT_IS)],
         ),
         Mistake(
-            lambda hidden, real: F.normalize((hidden * real).sum(dim=1), dim=-1),
+            edited(mean_pooling, "hidden.masked_fill(~real[..., None], 0.0)", "hidden * real"),
             "real is (B, S), and beside (B, S, D) its axes are taken for tokens and features. It needs a last axis: "
             "real[..., None].",
-            also=(lambda hidden, real: F.normalize(hidden.masked_fill(~real, 0.0).sum(dim=1), dim=-1),),
+            also=[edited(mean_pooling, "~real[..., None]", "~real")],
         ),
         Mistake(
-            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).norm(),
+            edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.norm()"),
             "norm() without dim is one number for the whole batch. Each vector has its own: dim=-1, keepdim=True.",
         ),
         Mistake(
-            lambda hidden, real: F.normalize(_pooled(hidden, real), p=1.0, dim=-1),
+            edited(mean_pooling, "mean, dim", "mean, p=1.0, dim"),
             "You divided by the sum of the features' sizes. The length of a vector is the root of the sum of squares.",
         ),
         Mistake(
-            lambda hidden, real: _pooled(hidden, real) / _pooled(hidden, real).square().sum(-1, keepdim=True),
+            edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.square().sum(dim=-1, keepdim=True)"),
             "You divided by the squared length; its root is missing.",
         ),
         Mistake(

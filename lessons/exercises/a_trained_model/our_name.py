@@ -1,21 +1,14 @@
-"""Lesson 14: my_our_name."""
+"""Lesson 14, my_our_name: BERT's names of the weights, as this course names them."""
 
 import torch
 
+from lessons.checking.edits import Edited, edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.config import TransformerConfig
+from lessons.parity import BERT_LAYER_NAMES
 from lessons.transformer import Encoder
 
-TABLE = {  # BERT's name of a part of a layer, and ours
-    "attention.self.query": "self_attn.q_proj",
-    "attention.self.key": "self_attn.k_proj",
-    "attention.self.value": "self_attn.v_proj",
-    "attention.output.dense": "self_attn.out_proj",
-    "attention.output.LayerNorm": "self_attn_residual.norm",
-    "intermediate.dense": "feed_forward.linear1",
-    "output.dense": "feed_forward.linear2",
-    "output.LayerNorm": "feed_forward_residual.norm",
-}
+TABLE = {theirs.rstrip("."): ours.rstrip(".") for theirs, ours in BERT_LAYER_NAMES.items()}  # parts of a layer
 
 
 def our_name(name: str) -> str:
@@ -33,21 +26,6 @@ def our_name(name: str) -> str:
     _, _, layer, rest = name.split(".", maxsplit=3)  # encoder, layer, its number, the rest
     part, kind = rest.rsplit(".", maxsplit=1)  # the part, and weight or bias
     return f"layers.{layer}.{table[part]}.{kind}"
-
-
-def _renamed(changes: dict[str, str]):
-    """The reference with some entries of the table changed."""
-
-    def wrong(name):
-        _, _, layer, rest = name.split(".", maxsplit=3)
-        part, kind = rest.rsplit(".", maxsplit=1)
-        return f"layers.{layer}.{({**TABLE, **changes})[part]}.{kind}"
-
-    return wrong
-
-
-def _exchanged(one: str, other: str):
-    return _renamed({one: TABLE[other], other: TABLE[one]})
 
 
 def _loaded(candidate, x, num_layers, num_heads, d_ff):
@@ -111,6 +89,10 @@ def _by_its_end(name):
     return f"layers.{layer}.{part}.{kind}"
 
 
+def exchanged(one: str, other: str) -> Edited:
+    return edited(our_name, (f'"{one}"', f'"{other}"'), (f'"{other}"', f'"{one}"'))
+
+
 renaming = Exercise(
     lesson="14",
     name="my_our_name",
@@ -120,31 +102,31 @@ renaming = Exercise(
     outputs=("what the encoder gives with the weights under your names",),
     mistakes=[
         Mistake(
-            _exchanged("attention.self.query", "attention.self.key"),
+            exchanged("self_attn.q_proj", "self_attn.k_proj"),
             "Queries and keys are exchanged. The shapes fit, so nothing is reported: each token asks with what it "
             "should be found by.",
         ),
         Mistake(
-            _exchanged("attention.self.query", "attention.self.value"),
+            exchanged("self_attn.q_proj", "self_attn.v_proj"),
             "Queries and values are exchanged. query is q_proj, value is v_proj; the shapes fit, so nothing is "
             "reported.",
         ),
         Mistake(
-            _exchanged("attention.self.key", "attention.self.value"),
+            exchanged("self_attn.k_proj", "self_attn.v_proj"),
             "Keys and values are exchanged. key is k_proj, value is v_proj; the shapes fit, so nothing is reported.",
         ),
         Mistake(
-            _exchanged("attention.output.LayerNorm", "output.LayerNorm"),
+            exchanged("self_attn_residual.norm", "feed_forward_residual.norm"),
             "The two norms are exchanged: attention.output.LayerNorm follows self-attention, output.LayerNorm the "
             "feed-forward network. Both are (D,), so nothing is reported.",
         ),
         Mistake(
-            _exchanged("intermediate.dense", "output.dense"),
+            exchanged("feed_forward.linear1", "feed_forward.linear2"),
             "The two layers of the feed-forward network are exchanged: intermediate goes up to F features, output "
             "comes back to D.",
         ),
         Mistake(
-            _exchanged("attention.output.dense", "output.dense"),
+            exchanged("self_attn.out_proj", "feed_forward.linear2"),
             "attention.output.dense and output.dense are exchanged: the first is the projection at the end of "
             "attention, out_proj.",
         ),
@@ -158,28 +140,28 @@ renaming = Exercise(
             _fixed_places,
             'You cut the layer\'s number out of a fixed place: that holds for one digit. split(".") finds the pieces, '
             "however long they are.",
-            also=(lambda name: f"layers.{name.split('.')[2][0]}.{our_name(name).split('.', maxsplit=2)[2]}",),
+            also=[edited(our_name, "{layer}", "{layer[0]}")],
             seen_in="12 layers, as many models have: the last numbers have two digits",
         ),
         Mistake(
-            lambda name: f"layers.{int(name.split('.')[2]) + 1}.{our_name(name).split('.', maxsplit=2)[2]}",
+            edited(our_name, "{layer}", "{int(layer) + 1}"),
             "You added 1 to the layer's number. Both count from 0.",
         ),
         Mistake(
-            lambda name: f"layers.0.{our_name(name).split('.', maxsplit=2)[2]}",
+            edited(our_name, "{layer}", "0"),
             "The layer's number got lost: every layer becomes layer 0. It is the third piece of the name.",
         ),
         Mistake(
-            lambda name: our_name(name).rsplit(".", maxsplit=1)[0],
+            edited(our_name, ".{kind}", ""),
             "weight and bias got lost: the last piece of the name stays as it is.",
         ),
         Mistake(
-            lambda name: f"encoder.{our_name(name)}",
+            edited(our_name, 'f"layers', 'f"encoder.layers'),
             "Asked for is the name inside the encoder, which begins with layers. (With “encoder.” before it, it is "
             "that of the whole model.)",
         ),
         Mistake(
-            lambda name: our_name(name).replace("layers.", "layer.", 1),
+            edited(our_name, 'f"layers', 'f"layer'),
             "BERT says layer, we say layers: one letter, and the weight finds no place.",
         ),
     ],

@@ -1,8 +1,9 @@
-"""Lesson 14: my_previous_token_score."""
+"""Lesson 14, my_previous_token_score: how much each head looks at the token before."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -18,10 +19,6 @@ def _score_cases(generator) -> list[Case]:
     return [case(2, 3), case(3, 5), case(4, 4)]
 
 
-def _diagonal(weights, offset):
-    return weights.diagonal(offset=offset, dim1=-2, dim2=-1)
-
-
 previous = Exercise(
     lesson="14",
     name="my_previous_token_score",
@@ -30,18 +27,21 @@ previous = Exercise(
     outputs=("the list of scores",),
     mistakes=[
         Mistake(
-            lambda w: _diagonal(w, 1).mean(dim=-1),
+            edited(previous_token_score, "offset=-1", "offset=1"),
             "That is how much a token looks at the *next* one. Rows are queries: the previous token stands to the left "
             "of the diagonal, weights[:, i, i - 1].",
         ),
-        Mistake(lambda w: _diagonal(w, 0).mean(dim=-1), "That is how much a token looks at itself."),
-        Mistake(lambda w: _diagonal(w, -2).mean(dim=-1), "That is the token two before. One before is offset −1."),
+        Mistake(edited(previous_token_score, "offset=-1", "offset=0"), "That is how much a token looks at itself."),
         Mistake(
-            lambda w: _diagonal(w, -1).sum(dim=-1),
+            edited(previous_token_score, "offset=-1", "offset=-2"),
+            "That is the token two before. One before is offset −1.",
+        ),
+        Mistake(
+            edited(previous_token_score, "mean", "sum"),
             "That is the sum, which grows with the sentence. Take the mean over the queries that have a token before.",
         ),
         Mistake(
-            lambda w: _diagonal(w, -1).sum(dim=-1) / w.size(-1),
+            edited(previous_token_score, "mean(dim=-1)", "sum(dim=-1) / weights.size(-1)"),
             "You divided by T, but only T − 1 tokens have one before them. A head that looks nowhere else would get "
             "less than 1.",
         ),
@@ -51,16 +51,16 @@ previous = Exercise(
             "second query.",
         ),
         Mistake(
-            lambda w: _diagonal(w, -1).mean(),
+            edited(previous_token_score, "mean(dim=-1)", "mean()"),
             "That is one number for all heads. Each head has its own: the mean over the last axis alone.",
         ),
         Mistake(
-            lambda w: _diagonal(w, -1).mean(dim=0),
+            edited(previous_token_score, "mean(dim=-1)", "mean(dim=0)"),
             "You took the mean over the heads: one number for each token. Asked for is the mean over the tokens, one "
             "number for each head.",
         ),
         Mistake(
-            lambda w: w.diagonal(offset=-1).mean(dim=-1),
+            edited(previous_token_score, ", dim1=-2, dim2=-1", ""),
             "diagonal without dim1 and dim2 goes along the first two axes, heads and queries. You want queries and "
             "keys: dim1=-2, dim2=-1.",
         ),
@@ -69,7 +69,7 @@ previous = Exercise(
             "You counted how often the previous token gets the greatest weight. Asked for is the mean of the weight.",
         ),
         Mistake(
-            lambda w: _diagonal(w, -1).amax(dim=-1),
+            edited(previous_token_score, "mean", "amax"),
             "That is the greatest of these weights: a head that does it once would seem to do it always. Take the "
             "mean.",
         ),

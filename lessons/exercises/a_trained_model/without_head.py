@@ -1,9 +1,8 @@
-"""Lesson 14: my_without_head."""
+"""Lesson 14, my_without_head: the output of an attention with one head silenced."""
 
-import torch
 from torch import Tensor
 
-from lessons.attention import split_heads
+from lessons.checking.edits import Edited, edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 
 
@@ -13,16 +12,6 @@ def without_head(joined: Tensor, num_heads: int, head: int, w_out: Tensor, b_out
     kept = joined.clone()
     kept[..., head * head_dim : (head + 1) * head_dim] = 0.0
     return kept @ w_out.T + b_out
-
-
-def _silence(joined, num_heads, head, w_out, b_out):
-    return without_head(joined, num_heads, head, w_out, b_out)
-
-
-def _zeroed(joined, place):
-    kept = joined.clone()
-    kept[place] = 0.0
-    return kept
 
 
 def _silence_cases(generator) -> list[Case]:
@@ -42,9 +31,17 @@ def _silence_cases(generator) -> list[Case]:
     ]
 
 
-def _slice(joined, num_heads, head):
-    head_dim = joined.size(-1) // num_heads
-    return (..., slice(head * head_dim, (head + 1) * head_dim))
+PLACE = "head * head_dim : (head + 1) * head_dim"
+
+
+def one_of(heads: str) -> Edited:
+    """without_head by a view of `joined` in which the heads are taken to be axis 1."""
+    return edited(
+        without_head,
+        ("joined.clone()", f"{heads}.clone()"),
+        (f"..., {PLACE}", ":, head"),
+        ("kept @", "kept.reshape(joined.shape) @"),
+    )
 
 
 silence = Exercise(
@@ -55,81 +52,83 @@ silence = Exercise(
     outputs=("output",),
     mistakes=[
         Mistake(
-            lambda x, n, h, w, b: x @ w.T + b,
+            edited(without_head, "kept @", "joined @"),
             "Nothing is silent: this is the output with all heads.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x @ w.T + b, _slice(x, n, h)),
+            edited(
+                without_head,
+                ("joined.clone()", "joined @ w_out.T + b_out"),
+                ("return kept @ w_out.T + b_out", "return kept"),
+            ),
             "You set features to 0 after the projection. There they belong to no head any more: out_proj mixes all "
             "heads into every feature. Silence the head before it.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x @ w.T, _slice(x, n, h)) + b,
+            edited(without_head, ("joined.clone()", "joined @ w_out.T"), ("return kept @ w_out.T", "return kept")),
             "These places of the output are now the bias alone. But the output's features belong to no head: each is "
             "a mixture of all. A head is read by *columns* of w_out; its rows are the output's features.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, _slice(x, n, h)),
+            edited(without_head, " @ w_out.T + b_out", ""),
             "The right head is silent, but out_proj is missing: … @ w_out.T + b_out.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, (..., slice(h, h + x.size(-1) // n))) @ w.T + b,
+            edited(without_head, PLACE, "head : head + head_dim"),
             "You silenced d features, but from place head on. Before this head stand head · d of them.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, (..., slice(h * (x.size(-1) // n), None))) @ w.T + b,
+            edited(without_head, PLACE, "head * head_dim :"),
             "You silenced this head and all that follow. It ends at (head + 1) · d.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(split_heads(x, n), (slice(None), h)).reshape(x.shape) @ w.T + b,
+            one_of("joined.unflatten(-1, (num_heads, -1)).transpose(1, 2)"),
             "The heads were joined without being brought back to their place: (B, H, S, d) goes to (B, S, H, d) first, "
             "transpose(1, 2), and then to (B, S, D).",
         ),
         Mistake(
-            lambda x, n, h, w, b: (
-                _zeroed(x.reshape(len(x), n, x.size(1), -1), (slice(None), h)).reshape(x.shape) @ w.T + b
-            ),
+            one_of("joined.reshape(len(joined), num_heads, joined.size(1), -1)"),
             "reshape to (B, H, S, d) cuts the tokens into heads, not the features. First (B, S, H, d); there the heads "
             "are axis 2.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, (..., slice(h, None, n))) @ w.T + b,
+            edited(without_head, PLACE, "head::num_heads"),
             "You silenced every num_heads-th feature. A head's features lie side by side: from head · d on, d of them.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, (..., slice(h * n, (h + 1) * n))) @ w.T + b,
+            edited(without_head, PLACE, "head * num_heads : (head + 1) * num_heads"),
             "You took num_heads for the size of a head. It is d = D / num_heads.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, (..., h)) @ w.T + b,
+            edited(without_head, PLACE, "head"),
             "You silenced a single feature. A head has D / num_heads of them.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _silence(x, n, h - 1, w, b),
+            lambda x, n, h, w, b: without_head(x, n, h - 1, w, b),
             "That is the head before. Heads are counted from 0: head h begins at feature h · d.",
         ),
         Mistake(
-            lambda x, n, h, w, b: (x - _zeroed(x, _slice(x, n, h))) @ w.T + b,
+            edited(without_head, "kept @", "(joined - kept) @"),
             "You kept this head and silenced all others.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _silence(x, n, h, w.T, b),
+            edited(without_head, "w_out.T", "w_out"),
             "The projection lies the wrong way: a linear layer of torch is x @ w.T + b.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _silence(x, n, h, w, 0.0),
+            edited(without_head, " + b_out", ""),
             "The bias of out_proj is missing. It belongs to no head, and stays.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _silence(x * n / (n - 1), n, h, w, b),
+            edited(without_head, "kept @", "kept * num_heads / (num_heads - 1) @"),
             "You scaled the other heads up, as dropout does. Here they stay as they are.",
         ),
         Mistake(
-            lambda x, n, h, w, b: _zeroed(x, (slice(None), h)) @ w.T + b,
+            edited(without_head, f"..., {PLACE}", ":, head"),
             "You silenced a token: axis 1 counts the tokens. The heads lie along the last axis.",
         ),
         Mistake(
-            lambda x, n, h, w, b: torch.zeros_like(x) @ w.T + b,
+            edited(without_head, "kept @", "joined.new_zeros(joined.shape) @"),
             "Everything is silent: what is left is the bias of out_proj.",
         ),
     ],
