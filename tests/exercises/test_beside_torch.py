@@ -5,15 +5,9 @@ import torch
 from torch import nn
 
 from lessons.exercises.inside_torch_attention import drop_in
-from lessons.exercises.inside_torch_attention.beside_torch import (
-    BORROWED,
-    CHOICES,
-    PLAIN,
-    call_beside,
-    changed,
-    combinations,
-    where_wrong,
-)
+from lessons.exercises.inside_torch_attention.accounts import where_wrong
+from lessons.exercises.inside_torch_attention.beside_torch import BORROWED, call_beside
+from lessons.exercises.inside_torch_attention.combinations import CHOICES, PLAIN, changed, combinations
 from lessons.torch_attention import MultiheadAttentionByHand
 
 
@@ -23,7 +17,7 @@ def test_combinations():
     assert len({tuple(choice.values()) for choice in choices}) == len(choices)
     for name, values in CHOICES.items():
         assert {choice[name] for choice in choices} == set(values)
-    assert choices == combinations()
+    assert choices == combinations.__wrapped__()
     for choice in choices:
         if choice["attn_mask"] and choice["key_padding_mask"]:
             assert choice["attn_mask"].startswith(choice["key_padding_mask"])

@@ -1,23 +1,11 @@
-"""Lesson 13: my_in_projection."""
+"""Lesson 13, my_in_projection: q, k and v from one packed matrix."""
 
 import torch
 import torch.nn.functional as F
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.torch_attention import (
-    in_projection,
-)
-
-
-def _packed_of(query, key, value, weight, bias, *, order=(0, 1, 2), biases=None, inputs=None, interleaved=False):
-    """The projection, with the matrices in another order or packed otherwise, other biases, or other inputs."""
-    size = weight.size(1)
-    matrices = weight.unflatten(0, (size, 3)).unbind(1) if interleaved else weight.chunk(3)
-    shifts = (None, None, None)
-    if bias is not None:
-        shifts = bias.view(size, 3).unbind(1) if interleaved else bias.chunk(3)
-    triples = zip(inputs or (query, key, value), order, biases or order)
-    return tuple(F.linear(x, matrices[i], shifts[j]) for x, i, j in triples)
+from lessons.torch_attention import in_projection
 
 
 def _in_cases(generator: torch.Generator) -> list[Case]:
@@ -41,6 +29,16 @@ def _in_cases(generator: torch.Generator) -> list[Case]:
     ]
 
 
+def _packed_of(query, key, value, weight, bias, *, order=(0, 1, 2), interleaved=False):
+    """The projection, with the matrices in another order or packed otherwise."""
+    size = weight.size(1)
+    matrices = weight.unflatten(0, (size, 3)).unbind(1) if interleaved else weight.chunk(3)
+    shifts = (None, None, None)
+    if bias is not None:
+        shifts = bias.view(size, 3).unbind(1) if interleaved else bias.chunk(3)
+    return tuple(F.linear(x, matrices[i], shifts[i]) for x, i in zip((query, key, value), order))
+
+
 projection = Exercise(
     lesson="13",
     name="my_in_projection",
@@ -54,39 +52,34 @@ projection = Exercise(
             "and value are other tensors.",
         ),
         Mistake(
-            lambda query, key, value, w, b: _packed_of(query, key, value, w, b, inputs=(query, key, key)),
+            edited(in_projection, "(query, key, value)", "(query, key, key)"),
             "The value is made from key. Most callers hand over the same tensor twice, so that it goes unnoticed; but "
             "value is an argument of its own.",
         ),
         Mistake(
-            lambda query, key, value, w, b: _packed_of(query, key, value, w, b, order=(0, 2, 1)),
+            lambda *inputs: _packed_of(*inputs, order=(0, 2, 1)),
             "The matrices of k and v are exchanged. The packing has the order q, k, v.",
         ),
         Mistake(
-            lambda query, key, value, w, b: _packed_of(query, key, value, w, b, order=(2, 1, 0)),
+            lambda *inputs: _packed_of(*inputs, order=(2, 1, 0)),
             "The matrices of q and v are exchanged. The packing has the order q, k, v, from the top.",
         ),
         Mistake(
-            lambda query, key, value, w, b: _packed_of(query, key, value, w, b, interleaved=True),
+            lambda *inputs: _packed_of(*inputs, interleaved=True),
             "You dealt the rows out in turn, one to q, one to k, one to v. Some published models are packed so; here "
             "the first E rows are q's, the next E are k's, the last E are v's.",
         ),
         Mistake(
-            lambda query, key, value, w, b: tuple(
-                x @ m + c
-                for x, m, c in zip(
-                    (query, key, value), w.chunk(3), (0.0, 0.0, 0.0) if b is None else b.chunk(3), strict=True
-                )
-            ),
+            edited(in_projection, "F.linear(x, w, b)", "x @ w + (0.0 if b is None else b)"),
             "You multiplied by the matrices as they lie. torch stores a matrix as (out, in), so that it is x @ W.T: "
             "each row of the packed weight makes one feature. As the three are square, no error says so.",
         ),
         Mistake(
-            lambda query, key, value, w, b: in_projection(query, key, value, w, None),
+            edited(in_projection, "else bias.chunk(3)", "else (None, None, None)"),
             "The bias is missing. It is packed in the same way as the weight: 3E numbers.",
         ),
         Mistake(
-            lambda query, key, value, w, b: _packed_of(query, key, value, w, b, biases=(0, 0, 0)),
+            edited(in_projection, "bias.chunk(3)", "[bias.chunk(3)[0]] * 3"),
             "All three got the first third of the bias. It is packed like the weight: q's, then k's, then v's.",
         ),
     ],

@@ -1,11 +1,10 @@
-"""Lesson 13: mended_mask."""
+"""Lesson 13, mended_mask: a mask for each sentence, handed to all of its heads."""
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
-from lessons.exercises.inside_torch_attention.beside_torch import (
-    some_blocked,
-)
+from lessons.exercises.inside_torch_attention.shared import some_blocked
 
 
 def sentence_mask(blocked: Tensor, num_heads: int) -> Tensor:
@@ -29,17 +28,17 @@ bug_hunt = Exercise(
     outputs=("attn_mask",),
     mistakes=[
         Mistake(
-            lambda blocked, h: blocked.repeat(h, 1, 1),
+            edited(sentence_mask, "repeat_interleave(num_heads, dim=0)", "repeat(num_heads, 1, 1)"),
             "The bug is still there. A symptom: with two sentences in the batch, change only what is blocked for the "
             "second, and the output for the first changes.",
         ),
         Mistake(
-            lambda blocked, h: ~blocked.repeat(h, 1, 1),
+            edited(sentence_mask, "blocked.repeat_interleave(num_heads, dim=0)", "~blocked.repeat(num_heads, 1, 1)"),
             "The bug is still there, and now True and False are exchanged as well. nn.MultiheadAttention blocks where "
             "its mask is True: that part was right.",
         ),
         Mistake(
-            lambda blocked, h: ~sentence_mask(blocked, h),
+            edited(sentence_mask, "return blocked", "return ~blocked"),
             "The bug is gone. But nn.MultiheadAttention blocks where attn_mask is True, and you turned it around.",
         ),
         Mistake(

@@ -1,19 +1,11 @@
-"""Lesson 13: my_merge_masks."""
+"""Lesson 13, my_merge_masks: attn_mask and key_padding_mask as one additive mask."""
 
 import torch
 from torch import Tensor
 
 from lessons.checking.engine import Case, Exercise, Mistake
-from lessons.exercises.inside_torch_attention.beside_torch import (
-    some_bias,
-    some_blocked,
-    some_padding,
-)
-from lessons.exercises.inside_torch_attention.shared import _merged, inverted, plain
-from lessons.torch_attention import (
-    merge_masks,
-    to_additive,
-)
+from lessons.exercises.inside_torch_attention.shared import inverted, some_bias, some_blocked, some_padding
+from lessons.torch_attention import merge_masks, to_additive
 
 
 def _three_axes(candidate, attn_mask, key_padding_mask, num_heads):
@@ -29,41 +21,6 @@ def _three_axes(candidate, attn_mask, key_padding_mask, num_heads):
     )
     shape = (1, *mask.shape) if mask.dim() == 2 else tuple(mask.shape)
     return mask.expand(wanted) if all(a in (1, b) for a, b in zip(shape, wanted)) else mask
-
-
-def _turned(mask: Tensor) -> Tensor:
-    return plain(inverted(mask))
-
-
-def _ones(mask: Tensor) -> Tensor:
-    return mask.float()
-
-
-def _finite(mask: Tensor) -> Tensor:
-    return mask * -1e9 if mask.dtype == torch.bool else mask
-
-
-def _times_inf(mask: Tensor) -> Tensor:
-    return mask * -torch.inf if mask.dtype == torch.bool else mask
-
-
-def _unless_zero(mask: Tensor) -> Tensor:
-    return plain(mask != 0)
-
-
-def _replaced(attn_mask, key_padding_mask, num_heads):
-    return merge_masks(None if key_padding_mask is not None else attn_mask, key_padding_mask, num_heads)
-
-
-def _attn_only(attn_mask, key_padding_mask, num_heads):
-    return merge_masks(attn_mask, None if attn_mask is not None else key_padding_mask, num_heads)
-
-
-def _padding_as_queries(attn_mask, key_padding_mask, num_heads):
-    if attn_mask is None or key_padding_mask is None:
-        return merge_masks(attn_mask, key_padding_mask, num_heads)
-    column = to_additive(key_padding_mask, torch.float32)[:, :, None].repeat_interleave(num_heads, dim=0)
-    return to_additive(attn_mask, torch.float32) + column
 
 
 def _merge_cases(generator: torch.Generator) -> list[Case]:
@@ -89,6 +46,62 @@ def _merge_cases(generator: torch.Generator) -> list[Case]:
     ]
 
 
+def _plain(mask: Tensor) -> Tensor:
+    return to_additive(mask, torch.float32)
+
+
+def _each_for_all_heads(row: Tensor, num_heads: int) -> Tensor:
+    return row.repeat_interleave(num_heads, dim=0)
+
+
+def _merged(attn=_plain, padding=_plain, join=torch.add, heads=_each_for_all_heads):
+    """Merging with some of its steps changed."""
+
+    def wrong(attn_mask, key_padding_mask, num_heads):
+        merged = None if attn_mask is None else attn(attn_mask)
+        if key_padding_mask is None:
+            return merged
+        rows = heads(padding(key_padding_mask)[:, None], num_heads)  # (B·H, 1, S)
+        return rows if merged is None else join(merged, rows)
+
+    return wrong
+
+
+def _turned(mask: Tensor) -> Tensor:
+    return _plain(inverted(mask))
+
+
+def _ones(mask: Tensor) -> Tensor:
+    return mask.float()
+
+
+def _finite(mask: Tensor) -> Tensor:
+    return mask * -1e9 if mask.dtype == torch.bool else mask
+
+
+def _times_inf(mask: Tensor) -> Tensor:
+    return mask * -torch.inf if mask.dtype == torch.bool else mask
+
+
+def _unless_zero(mask: Tensor) -> Tensor:
+    return _plain(mask != 0)
+
+
+def _replaced(attn_mask, key_padding_mask, num_heads):
+    return merge_masks(None if key_padding_mask is not None else attn_mask, key_padding_mask, num_heads)
+
+
+def _attn_only(attn_mask, key_padding_mask, num_heads):
+    return merge_masks(attn_mask, None if attn_mask is not None else key_padding_mask, num_heads)
+
+
+def _padding_as_queries(attn_mask, key_padding_mask, num_heads):
+    if attn_mask is None or key_padding_mask is None:
+        return merge_masks(attn_mask, key_padding_mask, num_heads)
+    column = to_additive(key_padding_mask, torch.float32)[:, :, None].repeat_interleave(num_heads, dim=0)
+    return to_additive(attn_mask, torch.float32) + column
+
+
 merging = Exercise(
     lesson="13",
     name="my_merge_masks",
@@ -103,7 +116,6 @@ merging = Exercise(
             "The rows of the padding are in the order H·B: sentence 0, sentence 1, sentence 0, sentence 1 … The q that "
             "they meet are in the order B·H, sentence 0 for each of its heads first. So a sentence is given the "
             "padding of its neighbour. View as (B, 1, 1, S), expand over the heads, reshape.",
-            also=(_merged(heads=lambda rows, h: rows.expand(h, *rows.shape).flatten(0, 1)),),
         ),
         Mistake(
             _merged(padding=_turned),

@@ -1,19 +1,16 @@
-"""Lesson 13: MyMultiheadAttention."""
+"""Lesson 13, MyMultiheadAttention: a class that can stand in for nn.MultiheadAttention."""
 
-import math
+import inspect
+from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Mistake
-from lessons.exercises.inside_torch_attention.beside_torch import (
-    PLAIN,
-    Choice,
-    DropIn,
-    call_beside,
-)
-from lessons.exercises.inside_torch_attention.shared import _merged, inverted
+from lessons.exercises.inside_torch_attention.beside_torch import Choice, DropIn, call_beside
+from lessons.exercises.inside_torch_attention.combinations import PLAIN
+from lessons.exercises.inside_torch_attention.shared import inverted
 from lessons.torch_attention import (
     MultiheadAttentionByHand,
     attention_weights,
@@ -64,142 +61,17 @@ def _drop_in_cases(generator: torch.Generator) -> list[Case]:
     ]
 
 
-class _Forwarded(MultiheadAttentionByHand):
-    """Calls the right forward, with some arguments changed."""
+def with_arguments(**changes: Callable[[Tensor], Tensor]) -> type[nn.Module]:
+    """The right class, which takes some of its masks for others."""
+    signature = inspect.signature(MultiheadAttentionByHand.forward)
 
-    def change(self, arguments: dict) -> None:
-        pass
+    class Changed(MultiheadAttentionByHand):
+        def forward(self, *inputs, **arguments):
+            given = signature.bind(self, *inputs, **arguments).arguments
+            changed = {name: change(given[name]) for name, change in changes.items() if given.get(name) is not None}
+            return super().forward(**{name: x for name, x in (given | changed).items() if name != "self"})
 
-    def forward(self, *inputs, **arguments):
-        order = ("query", "key", "value", "key_padding_mask", "need_weights", "attn_mask", "average_attn_weights")
-        arguments = {"attn_mask": None, "key_padding_mask": None} | dict(zip(order, inputs)) | arguments
-        self.change(arguments)
-        return super().forward(**arguments)
-
-
-class _PerHead(_Forwarded):
-    def change(self, arguments):
-        arguments["average_attn_weights"] = False
-
-
-class _AlwaysAveraged(_Forwarded):
-    def change(self, arguments):
-        arguments["average_attn_weights"] = True
-
-
-class _AlwaysWeights(_Forwarded):
-    def change(self, arguments):
-        arguments["need_weights"] = True
-
-
-class _PaddingTurned(_Forwarded):
-    def change(self, arguments):
-        if (mask := arguments["key_padding_mask"]) is not None:
-            arguments["key_padding_mask"] = inverted(mask)
-
-
-class _AttnTurned(_Forwarded):
-    def change(self, arguments):
-        if (mask := arguments["attn_mask"]) is not None:
-            arguments["attn_mask"] = inverted(mask)
-
-
-class _PaddingIgnored(_Forwarded):
-    def change(self, arguments):
-        arguments["key_padding_mask"] = None
-
-
-class _AttnIgnored(_Forwarded):
-    def change(self, arguments):
-        arguments["attn_mask"] = None
-
-
-class _AttnReplaced(_Forwarded):
-    def change(self, arguments):
-        if arguments["key_padding_mask"] is not None:
-            arguments["attn_mask"] = None
-
-
-class _FloatAsBool(_Forwarded):
-    def change(self, arguments):
-        for name in ("attn_mask", "key_padding_mask"):
-            if (mask := arguments[name]) is not None:
-                arguments[name] = mask != 0
-
-
-class _CausalAlone(_Forwarded):
-    def change(self, arguments):
-        if arguments.get("is_causal"):
-            arguments["key_padding_mask"] = None
-
-
-class _HeadsTimesBatch(_Forwarded):
-    def change(self, arguments):
-        padding = arguments["key_padding_mask"]
-        if padding is not None and padding.dim() == 2:
-            merge = _merged(heads=lambda rows, num_heads: rows.repeat(num_heads, 1, 1))
-            query = arguments["query"]
-            mask = merge(arguments["attn_mask"], padding, self.num_heads).to(query.dtype)
-            arguments["attn_mask"] = mask.expand(-1, query.size(1 if self.batch_first else 0), -1)
-            arguments["key_padding_mask"] = None
-
-
-class _ValueFromKey(MultiheadAttentionByHand):
-    def project(self, query, key, value):
-        return super().project(query, key, key)
-
-
-class _BatchFirstIgnored(_Forwarded):
-    def change(self, arguments):
-        self.batch_first = False
-
-
-class _NoZero(_Forwarded):
-    def change(self, arguments):
-        self.add_zero_attn = False
-
-
-class _NoBiasKv(_Forwarded):
-    def change(self, arguments):
-        self.bias_k = None
-
-
-class _NoOutProjection(_Forwarded):
-    def change(self, arguments):
-        self.out_proj = nn.Identity()
-
-
-class _NoDropout(_Forwarded):
-    def change(self, arguments):
-        self.dropout = 0.0
-
-
-class _DropoutAlways(_Forwarded):
-    def change(self, arguments):
-        self.training = True
-
-
-class _DropoutOnlyInside(MultiheadAttentionByHand):
-    def forward(self, *inputs, **arguments):
-        output, _ = super().forward(*inputs, **arguments)
-        self.dropout = 0.0
-        return output, super().forward(*inputs, **arguments)[1]
-
-
-class _DropoutOnOutput(MultiheadAttentionByHand):
-    def forward(self, *inputs, **arguments):
-        share, self.dropout = self.dropout, 0.0
-        output, weights = super().forward(*inputs, **arguments)
-        return F.dropout(output, share, self.training), weights
-
-
-class _AppendedHidden(MultiheadAttentionByHand):
-    def append(self, k, v, mask):
-        keys = len(k)
-        k, v, mask = super().append(k, v, mask)
-        if mask is not None:
-            mask[..., keys:] = -torch.inf
-        return k, v, mask
+    return Changed
 
 
 class _ZeroFirst(MultiheadAttentionByHand):
@@ -209,44 +81,6 @@ class _ZeroFirst(MultiheadAttentionByHand):
         if more == 2:
             k, v = (torch.cat([x[:-2], x[-1:], x[-2:-1]]) for x in (k, v))
         return k, v, mask
-
-
-class _Scrambled(MultiheadAttentionByHand):
-    def heads_first(self, x):
-        return x.reshape(x.size(1) * self.num_heads, len(x), -1)
-
-
-class _ScrambledBatchFirst(MultiheadAttentionByHand):
-    def heads_first(self, x):
-        return x.transpose(0, 1).reshape(x.size(1) * self.num_heads, len(x), -1)
-
-
-class _JoinedAtOnce(MultiheadAttentionByHand):
-    def join(self, heads):
-        return heads.reshape(heads.size(1), -1, self.sizes[0])
-
-
-class _JoinedAtOnceBatchFirst(MultiheadAttentionByHand):
-    def join(self, heads):
-        return heads.reshape(-1, heads.size(1), self.sizes[0]).transpose(0, 1)
-
-
-class _WrongRoot(MultiheadAttentionByHand):
-    def project(self, query, key, value):
-        q, k, v = super().project(query, key, value)
-        return q / math.sqrt(self.num_heads), k, v
-
-
-class _NotScaled(MultiheadAttentionByHand):
-    def project(self, query, key, value):
-        q, k, v = super().project(query, key, value)
-        return q * math.sqrt(q.size(-1) / self.num_heads), k, v
-
-
-class _BiasUnused(MultiheadAttentionByHand):
-    def project(self, query, key, value):
-        self.in_proj_bias = None
-        return super().project(query, key, value)
 
 
 drop_in = DropIn(
@@ -259,79 +93,106 @@ drop_in = DropIn(
     solution=(to_additive, merge_masks, in_projection, attention_weights, MultiheadAttentionByHand),
     mistakes=[
         Mistake(
-            _PerHead,
+            edited(MultiheadAttentionByHand, "weights.mean(dim=1) if average_attn_weights else weights", "weights"),
             "The weights come for each head, whatever average_attn_weights says. It is True unless the caller says "
             "otherwise: the mean over the heads, (B, L, S).",
         ),
         Mistake(
-            _AlwaysAveraged,
+            edited(MultiheadAttentionByHand, " if average_attn_weights else weights", ""),
             "The weights are always averaged over the heads. With average_attn_weights=False the caller wants all of "
             "them: (B, H, L, S).",
             seen_in="average_attn_weights=False",
         ),
         Mistake(
-            _AlwaysWeights,
+            edited(MultiheadAttentionByHand, "if not need_weights", "if False"),
             "You return weights even where need_weights=False. Then the second result is None.",
             seen_in="need_weights=False",
         ),
         Mistake(
-            _PaddingTurned,
+            with_arguments(key_padding_mask=inverted),
             "key_padding_mask is turned around: True means blocked, the key is padding.",
             seen_in="key_padding_mask",
         ),
         Mistake(
-            _AttnTurned,
+            with_arguments(attn_mask=inverted),
             "attn_mask is turned around: in nn.MultiheadAttention True means blocked, the opposite of "
             "F.scaled_dot_product_attention.",
             seen_in="attn_mask",
         ),
-        Mistake(_PaddingIgnored, "key_padding_mask is not used.", seen_in="key_padding_mask"),
-        Mistake(_AttnIgnored, "attn_mask is not used.", seen_in="attn_mask"),
         Mistake(
-            _AttnReplaced,
+            edited(
+                MultiheadAttentionByHand, "merge_masks(attn_mask, key_padding_mask, ", "merge_masks(attn_mask, None, "
+            ),
+            "key_padding_mask is not used.",
+            seen_in="key_padding_mask",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                "merge_masks(attn_mask, key_padding_mask, ",
+                "merge_masks(None, key_padding_mask, ",
+            ),
+            "attn_mask is not used.",
+            seen_in="attn_mask",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                "merge_masks(attn_mask, key_padding_mask, ",
+                "merge_masks(attn_mask if key_padding_mask is None else None, key_padding_mask, ",
+            ),
             "Given both masks, you use key_padding_mask alone. They are merged: what either blocks is blocked.",
             seen_in="attn_mask (B·H, L, S) and key_padding_mask",
         ),
         Mistake(
-            _FloatAsBool,
+            with_arguments(attn_mask=lambda mask: mask != 0, key_padding_mask=lambda mask: mask != 0),
             "A float mask was read as if it were bool, so that whatever is not 0 blocks. Float masks are added to the "
             "scores as they are: they may hold a bias.",
             seen_in="float masks",
         ),
         Mistake(
-            _CausalAlone,
+            edited(
+                MultiheadAttentionByHand,
+                "merge_masks(attn_mask, key_padding_mask, ",
+                "merge_masks(attn_mask, None if is_causal else key_padding_mask, ",
+            ),
             "With is_causal=True, key_padding_mask is no longer used. is_causal only says of attn_mask what kind of "
             "mask it is: both masks are still to be obeyed.",
             seen_in="is_causal=True, and padding",
         ),
         Mistake(
-            _HeadsTimesBatch,
+            edited(
+                MultiheadAttentionByHand,
+                "merge_masks(attn_mask, key_padding_mask, self.num_heads",
+                "merge_masks(attn_mask, None if key_padding_mask is None else "
+                "key_padding_mask.repeat(self.num_heads, 1), 1",
+            ),
             "The rows of key_padding_mask are in the order H·B, the heads of q and k in the order B·H: a sentence is "
             "given its neighbour's padding. repeat lays the whole batch down again and again; expand over an axis "
             "behind B, or repeat_interleave, keeps the heads of a sentence together.",
             seen_in="key_padding_mask",
         ),
         Mistake(
-            _ValueFromKey,
+            edited(MultiheadAttentionByHand, "self.project(query, key, value)", "self.project(query, key, key)"),
             "v is made from key. value is an argument of its own, and may have another size: vdim.",
         ),
         Mistake(
-            _BatchFirstIgnored,
+            edited(MultiheadAttentionByHand, "= add_zero_attn, batch_first", "= add_zero_attn, False"),
             "batch_first=True is not obeyed: then the inputs are (B, L, E), and so is the output.",
             seen_in="batch_first",
         ),
         Mistake(
-            _NoZero,
+            edited(MultiheadAttentionByHand, "= add_zero_attn, batch_first", "= False, batch_first"),
             "add_zero_attn is not obeyed: a key and a value of zeros are appended, and the masks get a column more.",
             seen_in="add_zero_attn",
         ),
         Mistake(
-            _NoBiasKv,
+            edited(MultiheadAttentionByHand, "if self.bias_k is not None", "if False"),
             "add_bias_kv is not obeyed: bias_k and bias_v are there, but no key and no value is appended.",
             seen_in="add_bias_kv",
         ),
         Mistake(
-            _AppendedHidden,
+            edited(MultiheadAttentionByHand, "len(k) - keys)", "len(k) - keys), value=-torch.inf"),
             "What was appended is hidden by your mask: its new columns hold -inf. They get 0, or False: all may look.",
             seen_in="add_bias_kv",
         ),
@@ -341,46 +202,96 @@ drop_in = DropIn(
             "weights are exchanged.",
             seen_in="add_bias_kv and add_zero_attn",
         ),
-        Mistake(_NoOutProjection, "The heads are joined, but the last projection, out_proj, is missing."),
         Mistake(
-            _Scrambled,
+            edited(MultiheadAttentionByHand, "self.out_proj(self.join(heads))", "self.join(heads)"),
+            "The heads are joined, but the last projection, out_proj, is missing.",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                "x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)",
+                "x.reshape(x.size(1) * self.num_heads, len(x), -1)",
+            ),
             "Tokens are scrambled among the heads: (S, B, E) was read as (B·H, S, d) in one step. View as (S, B·H, d), "
             "then exchange the first two axes.",
         ),
         Mistake(
-            _ScrambledBatchFirst,
+            edited(
+                MultiheadAttentionByHand,
+                "x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)",
+                "x.transpose(0, 1).reshape(x.size(1) * self.num_heads, len(x), -1)",
+            ),
             "Tokens are scrambled among the heads: (B, S, E) was read as (B, H, S, d) in one step. Each token's E "
             "features are cut first, (B, S, H, d); then the axes of tokens and heads are exchanged.",
         ),
         Mistake(
-            _JoinedAtOnce,
+            edited(MultiheadAttentionByHand, "heads.transpose(0, 1).reshape", "heads.reshape"),
             "The heads are joined without exchanging the axes back: in a reshape straight from (B·H, L, d) to "
             "(L, B, E) a row takes its features from several tokens. Exchange first, (L, B·H, d), then reshape.",
-            also=(_JoinedAtOnceBatchFirst,),
+            also=[
+                edited(
+                    MultiheadAttentionByHand,
+                    "heads.transpose(0, 1).reshape(heads.size(1), -1, self.sizes[0])",
+                    "heads.reshape(-1, heads.size(1), self.sizes[0]).transpose(0, 1)",
+                )
+            ],
         ),
         Mistake(
-            _WrongRoot,
+            edited(
+                MultiheadAttentionByHand, "attention_weights(q, ", "attention_weights(q / math.sqrt(self.num_heads), "
+            ),
             "You divided by the square root of embed_dim. It is that of head_dim: q has been cut into heads.",
         ),
-        Mistake(_NotScaled, "The scores are not divided by the square root of head_dim."),
-        Mistake(_BiasUnused, "in_proj_bias is there, and is not added to q, k and v."),
         Mistake(
-            _NoDropout,
+            edited(MultiheadAttentionByHand, "attention_weights(q, ", "attention_weights(q * math.sqrt(q.size(-1)), "),
+            "The scores are not divided by the square root of head_dim.",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                ("self.in_proj_weight, self.in_proj_bias)", "self.in_proj_weight, None)"),
+                ("else self.in_proj_bias.chunk(3)", "else (None, None, None)"),
+            ),
+            "in_proj_bias is there, and is not added to q, k and v.",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                "F.dropout(attention_weights(q, k, mask), self.dropout, self.training)",
+                "attention_weights(q, k, mask)",
+            ),
             "There is no dropout in training. It falls on the weights, after the softmax.",
             seen_in="dropout=1.0 in training",
         ),
         Mistake(
-            _DropoutOnOutput,
+            edited(
+                MultiheadAttentionByHand,
+                (
+                    "F.dropout(attention_weights(q, k, mask), self.dropout, self.training)",
+                    "attention_weights(q, k, mask)",
+                ),
+                (
+                    "self.out_proj(self.join(heads))",
+                    "F.dropout(self.out_proj(self.join(heads)), self.dropout, self.training)",
+                ),
+            ),
             "Your dropout falls on the output. torch's falls on the weights, after the softmax and before the values.",
             seen_in="dropout=1.0 in training",
         ),
         Mistake(
-            _DropoutAlways,
+            edited(MultiheadAttentionByHand, "self.dropout, self.training", "self.dropout, True"),
             "Dropout is on in evaluation too: hand self.training to F.dropout.",
             seen_in="dropout=1.0 in evaluation",
         ),
         Mistake(
-            _DropoutOnlyInside,
+            edited(
+                MultiheadAttentionByHand,
+                (
+                    "F.dropout(attention_weights(q, k, mask), self.dropout, self.training)",
+                    "attention_weights(q, k, mask)",
+                ),
+                ("bmm(weights, v)", "bmm(F.dropout(weights, self.dropout, self.training), v)"),
+            ),
             "The output is right, and your weights are those before dropout. torch returns them as they are after it. "
             "That is no beauty of torch's, but a drop-in does the same.",
             seen_in="dropout=1.0 in training",

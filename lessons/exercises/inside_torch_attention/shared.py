@@ -3,30 +3,26 @@
 import torch
 from torch import Tensor
 
-from lessons.torch_attention import (
-    to_additive,
-)
+from lessons.checking.engine import numbers
 
 
-def plain(mask: Tensor) -> Tensor:
-    return to_additive(mask, torch.float32)
+def some_blocked(generator: torch.Generator, *shape: int) -> Tensor:
+    """A bool mask, True = blocked, that leaves the first key open to all, and the second to none."""
+    mask = torch.rand(*shape, generator=generator) < 0.4
+    mask[..., 0], mask[..., 1] = False, True
+    return mask
 
 
-def each_for_all_heads(row: Tensor, num_heads: int) -> Tensor:
-    return row.repeat_interleave(num_heads, dim=0)
+def some_padding(batch: int, keys: int) -> Tensor:
+    """(B, S) bool, True = blocked: sentences of lengths S - 1, S - 2, …"""
+    lengths = keys - 1 - torch.arange(batch) % (keys - 1)
+    return torch.arange(keys) >= lengths[:, None]
 
 
-def _merged(attn=plain, padding=plain, join=torch.add, heads=each_for_all_heads):
-    """Merging with some of its steps changed."""
-
-    def wrong(attn_mask, key_padding_mask, num_heads):
-        merged = None if attn_mask is None else attn(attn_mask)
-        if key_padding_mask is None:
-            return merged
-        rows = heads(padding(key_padding_mask)[:, None], num_heads)  # (B·H, 1, S)
-        return rows if merged is None else join(merged, rows)
-
-    return wrong
+def some_bias(generator: torch.Generator, *shape: int) -> Tensor:
+    """An additive mask that holds more than 0 and -inf."""
+    bias = numbers(generator, *shape) * (torch.rand(*shape, generator=generator) < 0.6)
+    return bias.masked_fill(some_blocked(generator, *shape), -torch.inf)
 
 
 def inverted(mask: Tensor) -> Tensor:

@@ -1,55 +1,12 @@
-"""Lesson 13: my_weights."""
-
-import math
+"""Lesson 13, my_weights: the weights of all heads, with an additive mask."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one
-from lessons.exercises.inside_torch_attention.beside_torch import (
-    some_blocked,
-)
-from lessons.torch_attention import (
-    attention_weights,
-    to_additive,
-)
-
-
-def _scores(q: Tensor, k: Tensor) -> Tensor:
-    return q @ k.mT / math.sqrt(q.size(-1))
-
-
-def _plus(scores: Tensor, mask: Tensor | None) -> Tensor:
-    return scores if mask is None else scores + mask
-
-
-def _weights_multiplied(q, k, mask):
-    scores = _scores(q, k)
-    return (scores if mask is None else scores * mask).softmax(dim=-1)
-
-
-def _zero_afterwards(q, k, mask):
-    weights = _scores(q, k).softmax(dim=-1)
-    return weights if mask is None else weights.masked_fill(mask == -torch.inf, 0.0)
-
-
-def _bias_lost(q, k, mask):
-    scores = _scores(q, k)
-    return (scores if mask is None else scores.masked_fill(mask == -torch.inf, -torch.inf)).softmax(dim=-1)
-
-
-def _read_as_bool(q, k, mask):
-    scores = _scores(q, k)
-    return (scores if mask is None else scores.masked_fill(mask != 0, -torch.inf)).softmax(dim=-1)
-
-
-def _overflowing(q, k, mask):
-    exponentials = _plus(_scores(q, k), mask).exp()
-    return exponentials / exponentials.sum(dim=-1, keepdim=True)
-
-
-def _mask_afterwards(q, k, mask):
-    return _plus(_scores(q, k).softmax(dim=-1), mask)
+from lessons.exercises.inside_torch_attention.shared import some_blocked
+from lessons.torch_attention import attention_weights, to_additive
 
 
 def _weights_cases(generator: torch.Generator) -> list[Case]:
@@ -76,6 +33,11 @@ def _weights_cases(generator: torch.Generator) -> list[Case]:
     ]
 
 
+def _zero_afterwards(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+    weights = attention_weights(q, k, None)
+    return weights if mask is None else weights.masked_fill(mask == -torch.inf, 0.0)
+
+
 weighing = Exercise(
     lesson="13",
     name="my_weights",
@@ -85,30 +47,34 @@ weighing = Exercise(
     laws=[rows_sum_to_one()],
     mistakes=[
         Mistake(
-            _weights_multiplied,
+            edited(attention_weights, "torch.baddbmm(mask, q, k.mT)", "torch.bmm(q, k.mT) * mask"),
             "You multiplied the mask in. Then what may look, 0, wipes out its score, and -inf times a score that is "
             "negative is +inf, whose softmax is NaN. baddbmm adds: b-add-bmm.",
         ),
         Mistake(
-            lambda q, k, mask: _plus(q @ k.mT, mask).softmax(dim=-1),
+            edited(attention_weights, " / math.sqrt(q.size(-1))", ""),
             "The scores are not divided by the square root of head_dim.",
         ),
         Mistake(
-            lambda q, k, mask: _plus(q @ k.mT / q.size(-1), mask).softmax(dim=-1),
+            edited(attention_weights, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by head_dim. It is its square root that keeps the scores near 1 in size.",
         ),
         Mistake(
-            lambda q, k, mask: (_plus(q @ k.mT, mask) / math.sqrt(q.size(-1))).softmax(dim=-1),
+            edited(
+                attention_weights,
+                (" / math.sqrt(q.size(-1))", ""),
+                ("scores.softmax", "(scores / math.sqrt(q.size(-1))).softmax"),
+            ),
             "You divided after the mask was added, so that the mask is divided too. For -inf it makes no difference, "
             "for a bias it does. Divide q first, as torch does.",
             seen_in="a mask that holds a bias",
         ),
         Mistake(
-            lambda q, k, mask: _plus(_scores(q, k), mask).softmax(dim=-2),
+            edited(attention_weights, "dim=-1", "dim=-2"),
             "The softmax runs over the queries. Each query shares out its weight among the keys: the last axis.",
         ),
         Mistake(
-            lambda q, k, mask: _scores(q, k).softmax(dim=-1),
+            edited(attention_weights, " if mask is None else torch.baddbmm(mask, q, k.mT)", ""),
             "The mask is not used: what should be hidden has weight.",
         ),
         Mistake(
@@ -117,33 +83,43 @@ weighing = Exercise(
             "longer sum to 1. The mask is added before.",
         ),
         Mistake(
-            _bias_lost,
+            edited(
+                attention_weights,
+                "torch.baddbmm(mask, q, k.mT)",
+                "torch.bmm(q, k.mT).masked_fill(mask == -torch.inf, -torch.inf)",
+            ),
             "What the mask blocks is hidden, but its other numbers are lost. It is added to the scores, before the "
             "softmax: it may hold a bias.",
             seen_in="a mask that holds a bias",
         ),
         Mistake(
-            _read_as_bool,
+            edited(
+                attention_weights,
+                "torch.baddbmm(mask, q, k.mT)",
+                "torch.bmm(q, k.mT).masked_fill(mask != 0, -torch.inf)",
+            ),
             "The mask was read as if it were bool, so that whatever is not 0 blocks. It is additive: each of its "
             "numbers is added to a score.",
             seen_in="a mask that holds a bias",
         ),
         Mistake(
-            _overflowing,
+            edited(
+                attention_weights, "scores.softmax(dim=-1)", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)"
+            ),
             "The exponential of a large score is inf, and inf / inf is NaN. Subtract each row's largest score first, "
             "or call softmax, which does so.",
             seen_in="scores of a hundred and more",
         ),
         Mistake(
-            _mask_afterwards,
+            lambda q, k, mask: attention_weights(q, k, None) + (0 if mask is None else mask),
             "The mask is added to the weights, after the softmax: they become -inf. It is added to the scores.",
         ),
         Mistake(
-            lambda q, k, mask: _plus(_scores(q, k), None if mask is None else -mask).softmax(dim=-1),
+            edited(attention_weights, "baddbmm(mask", "baddbmm(-mask"),
             "You subtracted the mask: minus -inf is +inf. It is added.",
         ),
         Mistake(
-            lambda q, k, mask: (_scores(q, k) + (0 if mask is None else mask != 0)).softmax(dim=-1),
+            edited(attention_weights, "torch.baddbmm(mask, q, k.mT)", "torch.bmm(q, k.mT) + (mask != 0)"),
             "The mask was made bool before it was added, so that it counts 1 where it should count -inf.",
         ),
     ],
