@@ -5,20 +5,19 @@ Computer Vision (arXiv 1512.00567), section 7.
 """
 
 import math
-import os
-import pickle
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lessons import checkpoints
 from lessons._checks import above_zero, fraction, one_of, optional, positive, whole
 from lessons.tasks import Task
 from lessons.transformer import Transformer
@@ -119,6 +118,14 @@ class Progress(NamedTuple):
     seconds: float
 
 
+class Counts(NamedTuple):
+    """How far a training has come: steps that were taken, words of targets in them, seconds that they took."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
 class TrainingStopped(RuntimeError):
     """Training cannot go on; the text says at which step, why, and what to try."""
 
@@ -136,7 +143,26 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(
             _groups(model, self.recipe.weight_decay), lr=0.0, betas=self.recipe.betas, eps=self.recipe.eps, fused=True
         )
-        self.step, self.tokens, self.seconds = 0, 0, 0.0
+        for x in model.parameters():  # as AdamW itself would, at its first step
+            start = {"exp_avg": torch.zeros_like(x), "exp_avg_sq": torch.zeros_like(x)}
+            self.optimizer.state[x] = {"step": torch.zeros((), dtype=torch.float32, device=x.device), **start}
+        self._counts = Counts()
+        self._kept: tuple[Counts, list[Tensor]] | None = None
+
+    @property
+    def step(self) -> int:
+        """The last step that was taken; 0 before the first."""
+        return self._counts.step
+
+    @property
+    def tokens(self) -> int:
+        """How many words of targets were learned from so far."""
+        return self._counts.tokens
+
+    @property
+    def seconds(self) -> float:
+        """How long the steps took, pauses left out."""
+        return self._counts.seconds
 
     def fit(self) -> Iterator[Progress]:
         """Trains up to the recipe's last step and yields each step's progress.
@@ -144,50 +170,43 @@ class Trainer:
         However it ends, the model is left in eval mode and as it was after its last whole step.
         """
         try:
+            self._undo()
             while self.step < self.recipe.steps:
-                start = time.perf_counter()
-                loss, rate, norm = self._train_one_step(self.step + 1)
-                self.seconds += time.perf_counter() - start
+                with_gradients = torch.is_grad_enabled()
+                try:
+                    loss, rate, norm = self._train_one_step(self.step + 1)
+                except BaseException:  # an interrupt may have kept torch from switching gradients on again
+                    _insist(partial(torch.set_grad_enabled, with_gradients))
+                    raise
                 yield Progress(self.step, loss, rate, norm, self.tokens, self.seconds)
         finally:
-            self.optimizer.zero_grad()
-            self.model.eval()
+            _insist(self._undo, self.optimizer.zero_grad, self.model.eval)
 
     def save(self, path: str | Path) -> None:
         """Writes what is needed to go on. A file of this name is replaced as a whole or not at all."""
-        state = {
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "recipe": asdict(self.recipe),
-            "counts": (self.step, self.tokens, self.seconds),
-        }
-        path = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                torch.save(state, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        self._undo()
+        state = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "counts": tuple(self._counts)}
+        checkpoints.write(path, {**state, "tensors": self._tensors()})
 
     def load(self, path: str | Path) -> None:
-        """Goes on from a file that `save` wrote, with the same model and recipe; more steps may be asked for now."""
-        state = _read(Path(path), self.device)
-        saved, ours = ({**recipe, "steps": None} for recipe in (state["recipe"], asdict(self.recipe)))
-        for name, value in saved.items():
-            if ours[name] != value:
-                raise ValueError(f"recipe has {name} = {ours[name]}; expected {value}, as {path} was trained")
+        """Goes on from a file that `save` wrote, with the same model and recipe; more steps may be asked for now.
+
+        Whatever does not fit is a ValueError that names it, and changes nothing.
+        """
+        self._undo()
+        state = checkpoints.read(path, self.device)
+        ours = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "tensors": self._tensors()}
+        counts = _check_state(state, ours, path)
+        self._keep()
         try:
-            self.model.load_state_dict(state["model"])
-        except RuntimeError as error:
-            raise ValueError(f"model does not fit the weights in {path}; expected the same sizes: {error}") from None
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.tokens, self.seconds = state["counts"]
+            for name, x in ours["tensors"].items():
+                x.copy_(state["tensors"][name])
+            self._counts = counts
+        finally:
+            _insist(self._undo)
 
     def _train_one_step(self, step: int) -> tuple[float, float, float]:
-        recipe, vocab = self.recipe, self.task.tgt_vocab
+        start, recipe, vocab = time.perf_counter(), self.recipe, self.task.tgt_vocab
         seed = (recipe.seed * SEED_STRIDE + step) % 2**32  # torch takes 32 bits of a seed
         batch = self.task.batch(recipe.batch_size, torch.Generator().manual_seed(seed))
         src, tgt = (ids.to(self.device) for ids in batch)
@@ -205,10 +224,31 @@ class Trainer:
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip or torch.inf)
         self._check_finite("gradient", norm, step, rate)
+        tokens = self.tokens + int((targets != vocab.pad_id).sum())
+        self._keep()
         self.optimizer.step()
-        self.step = step
-        self.tokens += int((targets != vocab.pad_id).sum())
+        self._counts = Counts(step, tokens, self.seconds + time.perf_counter() - start)  # now the step is taken
         return loss.item(), rate, norm.item()
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """All that a step changes, by name: the model's, and the averages that AdamW keeps of their gradients."""
+        tensors = {f"model.{name}": x for name, x in self.model.state_dict().items()}
+        for name, x in self.model.named_parameters():
+            tensors |= {f"optimizer.{name}.{kind}": average for kind, average in self.optimizer.state[x].items()}
+        return tensors
+
+    def _keep(self) -> None:
+        """Copies all that the optimizer is going to change, for an interrupt may come in the middle of it."""
+        live = list(self._tensors().values())
+        copies = [torch.empty_like(x) for x in live] if self._kept is None else self._kept[1]
+        torch._foreach_copy_(copies, live)
+        self._kept = self._counts, copies
+
+    def _undo(self) -> None:
+        """Takes back a step that was begun and not taken: its copies are those of the present counts."""
+        if self._kept is not None and self._kept[0] is self._counts:
+            torch._foreach_copy_(list(self._tensors().values()), self._kept[1])
+            self._kept = Counts(), self._kept[1]
 
     def _check_finite(self, name: str, number: Tensor, step: int, rate: float) -> None:
         if not torch.isfinite(number):
@@ -216,6 +256,20 @@ class Trainer:
                 f"the {name} is {number.item()} at step {step}, learning rate {rate:.2g}. The model is as it was after "
                 f"step {step - 1}. Try a smaller learning_rate, a longer warmup, clip=1.0, or precision='float32'."
             )
+
+
+def _insist(*actions: Callable[[], object]) -> None:
+    """Do all of this, from the start again where it is interrupted, and pass the interrupt on at the end."""
+    interrupt = None
+    while True:
+        try:
+            for act in actions:
+                act()
+            break
+        except KeyboardInterrupt as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 @contextmanager
@@ -239,16 +293,34 @@ def _groups(model: nn.Module, weight_decay: float) -> list[dict]:
     ]
 
 
-def _read(path: Path, device: torch.device) -> dict:
-    if not path.is_file():
-        raise ValueError(f"path is {str(path)!r}, where no file is; expected one that save() wrote")
+def _check_state(state: Mapping[str, Any], ours: Mapping[str, dict[str, Any]], path: str | Path) -> Counts:
+    """Refuse a checkpoint of another training, or a forged one; return its counts."""
+    if state.keys() != {*ours, "counts"} or not all(isinstance(state[name], dict) for name in ours):
+        raise checkpoints.refused(path, "holds something else")
+    for part in ("recipe", "config"):
+        for name in ours[part].keys() | state[part].keys():
+            saved, here = (side[part].get(name, "nothing") for side in (state, ours))
+            if repr(saved) != repr(here) and (part, name) != ("recipe", "steps"):
+                raise ValueError(f"{part} has {name} = {here!r}; expected {saved!r}, as {path} was trained")
+    for name in ours["tensors"].keys() | state["tensors"].keys():
+        saved, here = (_describe(side["tensors"].get(name)) for side in (state, ours))
+        if saved != here:
+            raise ValueError(f"{name} is {here} here; expected {saved}, as in {path}")
     try:
-        state = torch.load(path, map_location=device, weights_only=True)
-        if state.keys() == {"model", "optimizer", "recipe", "counts"}:
-            return state
-    except (pickle.UnpicklingError, RuntimeError, EOFError, AttributeError, OSError):
-        pass
-    raise ValueError(f"path is {str(path)!r}, which is no whole checkpoint; expected a file that save() wrote")
+        step, tokens, seconds = state["counts"]
+        counts = Counts(step, tokens, seconds)
+        whole(0, step=counts.step, tokens=counts.tokens)
+        if not isinstance(counts.seconds, float) or not 0 <= counts.seconds < math.inf:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise checkpoints.refused(path, f"counts {state['counts']!r}") from None
+    return counts
+
+
+def _describe(x: Any) -> str:
+    if not isinstance(x, Tensor):
+        return "no tensor"
+    return f"a tensor of {x.dtype}, shape {tuple(x.shape)}, {x.layout}, {x.device.type}"
 
 
 def _check_recipe(recipe: Recipe) -> None:

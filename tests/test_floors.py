@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     -1: "_checks fast",
-    0: "vocabulary masks positions attention config plots probes",
+    0: "checkpoints vocabulary masks positions attention config plots probes",
     1: "layers tasks torch_attention",
     2: "transformer",
     3: "training decoding parity",

@@ -2,22 +2,26 @@
 
 import math
 import os
+import sys
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import pytest
 import torch
 
+from lessons import checkpoints
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, greedy, last
 from lessons.measuring import evaluating, exact_match, teacher_forced, translate
 from lessons.tasks import Batch, Reversal
-from lessons.training import Recipe, Trainer, TrainingStopped, cosine_rate, paper_rate, shift, token_loss
+from lessons.training import Counts, Recipe, Trainer, TrainingStopped, cosine_rate, paper_rate, shift, token_loss
 from lessons.transformer import Transformer
 
 TASK = Reversal(3, 5)
 RECIPE = Recipe(steps=6, batch_size=4, warmup=2, learning_rate=1e-2)
 PAD = 0
+STRIDE = 83  # of all places for an interrupt, every so many is tried
 
 
 def make(recipe=RECIPE, task=TASK, **options):
@@ -260,6 +264,87 @@ def test_interrupted_within_a_step_it_is_as_before_the_step(place, monkeypatch):
     assert torch.equal(weights(whole), weights(interrupted))
 
 
+def everything(trainer):
+    """All that decides how the training goes on."""
+    return trainer.step, trainer.tokens, {name: x.clone() for name, x in trainer._tensors().items()}
+
+
+def same(a, b):
+    return a[:2] == b[:2] and all(torch.equal(a[2][name], b[2][name]) for name in a[2])
+
+
+def interrupt_at(place, function, after=None):
+    """Run it with a KeyboardInterrupt at its `place`-th instruction in lessons.training or line in torch.optim.
+
+    after: count from the call of this function on. Returns whether there was such a place.
+    """
+    left, begun = place, after is None
+
+    def trace(frame, event, argument):
+        nonlocal left, begun
+        name = frame.f_code.co_filename
+        ours = name.endswith(f"lessons{os.sep}training.py")
+        if not ours and f"torch{os.sep}optim" not in name:
+            return None
+        frame.f_trace_opcodes = ours
+        begun = begun or frame.f_code.co_name == after
+        if begun and event in ("line", "opcode"):
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_interrupted_anywhere_a_step_is_whole_or_not_taken():
+    """From where the optimizer's work is prepared to the end of the loop; there are some thousand places."""
+    before, after = make(), make()
+    next(before.fit())
+    next(fitting := after.fit())
+    next(fitting)
+    states, start = (everything(before), everything(after)), everything(before)
+
+    def one_step(trainer):
+        loop = trainer.fit()
+        next(loop)
+        loop.close()
+
+    trainer, taken, there = make(), [], True
+    while there:
+        for name, x in trainer._tensors().items():
+            x.copy_(start[2][name])
+        trainer._counts = Counts(*start[:2])
+        there = interrupt_at(STRIDE * len(taken), partial(one_step, trainer), after="_keep")
+        now = everything(trainer)
+        assert same(now, states[0]) or same(now, states[1]), f"torn at place {STRIDE * len(taken)}"
+        taken.append(now[0])
+    assert taken == sorted(taken) and set(taken) == {1, 2}, "first not taken, then taken"
+    assert len(taken) > 20
+
+
+@pytest.mark.parametrize("place", range(0, 400, 37))
+def test_interrupted_while_it_loads_it_is_as_before_or_loaded(place, tmp_path):
+    saved, trainer = make(), make(replace(RECIPE, steps=7))
+    next(saved.fit())
+    saved.save(tmp_path / "model.pt")
+    next(trainer.fit())
+    next(trainer.fit())
+    before, mode = everything(trainer), torch.get_rng_state()
+    interrupt_at(place, lambda: trainer.load(tmp_path / "model.pt"))
+    trainer._undo()
+    assert same(everything(trainer), before) or same(everything(trainer), everything(saved))
+    assert torch.equal(mode, torch.get_rng_state())
+
+
 def test_a_loss_that_is_not_finite_stops():
     trainer = make()
     loop = trainer.fit()
@@ -334,22 +419,139 @@ def test_errors_of_loading(tmp_path):
     trainer, path = make(), tmp_path / "model.pt"
     with pytest.raises(ValueError, match=r"path is '.*model.pt', where no file is"):
         trainer.load(path)
-    path.write_text("no checkpoint")
-    with pytest.raises(ValueError, match="which is no whole checkpoint; expected a file that save"):
-        trainer.load(path)
-    torch.save({"model": {}}, path)
-    with pytest.raises(ValueError, match="which is no whole checkpoint"):
-        trainer.load(path)
     trainer.save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="which is no whole checkpoint"):
+    with pytest.raises(ValueError, match="is damaged: its checksum does not fit; expected a file that save"):
         trainer.load(path)
     path.write_bytes(whole)
     with pytest.raises(ValueError, match=r"recipe has smoothing = 0\.1; expected 0\.0, as .*model.pt was trained"):
         make(replace(RECIPE, smoothing=0.1)).load(path)
-    with pytest.raises(ValueError, match=r"model does not fit the weights in .*; expected the same sizes"):
-        make(d_ff=25).load(path)
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"no checkpoint", b"\n", b"lessons checkpoint, SHA-256 \n", b"[" * 10**6, b"0", b"cos\nsystem\n"]
+)
+def test_a_file_of_something_else_is_refused(tmp_path, text):
+    path = tmp_path / "model.pt"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=r"path is '.*model\.pt', which is no checkpoint; expected a file that save"):
+        make().load(path)
+
+
+def test_a_flipped_bit_is_refused(tmp_path):
+    trainer, path = make(), tmp_path / "model.pt"
+    trainer.save(path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), len(whole) // 12):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"which is (damaged|no checkpoint)"):
+            trainer.load(path)
+
+
+def forge(path, change):
+    """A checkpoint with a right checksum and other contents."""
+    trainer = make()
+    next(trainer.fit())
+    trainer.save(path)
+    state = checkpoints.read(path)
+    checkpoints.write(path, change(state))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: [],
+        lambda state: {},
+        lambda state: {name: part for name, part in state.items() if name != "config"},
+        *(lambda state, name=name: state | {name: None} for name in ("recipe", "config", "counts", "tensors")),
+        *(lambda state, name=name: state | {name: {}} for name in ("recipe", "config", "counts", "tensors")),
+        *(lambda state, c=c: state | {"counts": c} for c in ((1, 2), (-1, 0, 0.0), (1.5, 0, 0.0), (1, 0, "x"), 3)),
+        lambda state: state | {"recipe": state["recipe"] | {"betas": torch.ones(2)}},
+        lambda state: state | {"recipe": state["recipe"] | {3: 4}},
+        lambda state: state | {"tensors": dict(list(state["tensors"].items())[:-1])},
+        lambda state: state | {"tensors": state["tensors"] | {"model.more": torch.ones(1)}},
+        lambda state: state | {"tensors": {name: x.double() for name, x in state["tensors"].items()}},
+        lambda state: state | {"tensors": {name: x.to("meta") for name, x in state["tensors"].items()}},
+        lambda state: state | {"tensors": dict.fromkeys(state["tensors"], "x")},
+    ],
+)
+def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, change):
+    trainer, path = make(), tmp_path / "model.pt"
+    forge(path, change)
+    before, random = everything(trainer), torch.get_rng_state()
+    with pytest.raises(ValueError, match="expected"):
+        trainer.load(path)
+    assert same(everything(trainer), before) and torch.equal(torch.get_rng_state(), random)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (lambda: make(d_ff=25), r"config has d_ff = 25; expected 24, as .*model\.pt was trained"),
+        (lambda: make(dropout=0.1), r"config has dropout = 0\.1; expected 0\.2, as .*model\.pt was trained"),
+        (lambda: make(replace(RECIPE, seed=1)), r"recipe has seed = 1; expected 0"),
+    ],
+)
+def test_another_training_is_refused_by_name(tmp_path, other, message):
+    make().save(tmp_path / "model.pt")
+    with pytest.raises(ValueError, match=message):
+        other().load(tmp_path / "model.pt")
+
+
+def test_another_dtype_is_refused_by_name(tmp_path):
+    make().save(tmp_path / "model.pt")
+    trainer = make()
+    other = Trainer(trainer.model.double(), TASK, RECIPE)
+    with pytest.raises(ValueError, match=r"\w is a tensor of torch\.float64, .*; expected a tensor of torch\.float32"):
+        other.load(tmp_path / "model.pt")
+
+
+def test_a_pickle_that_runs_code_is_not_run(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "evil"),)
+
+    checkpoints.write(tmp_path / "model.pt", {"tensors": Evil()})
+    with pytest.raises(ValueError, match="which holds what torch cannot read"):
+        make().load(tmp_path / "model.pt")
+    assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no process")
+def test_what_killed_saves_leave_does_not_pile_up(tmp_path, monkeypatch):
+    trainer, path = make(), tmp_path / "model.pt"
+    with monkeypatch.context() as killed:
+        killed.setattr(type(path), "replace", lambda *names: os._exit(9))
+        for _ in range(3):
+            child = os.fork()
+            if child == 0:
+                trainer.save(path)
+            os.waitpid(child, 0)
+    assert len(os.listdir(tmp_path)) == 1
+    trainer.save(path)
+    assert os.listdir(tmp_path) == ["model.pt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither modes nor, for all, symbolic links")
+def test_modes_and_links(tmp_path):
+    trainer, path = make(), tmp_path / "model.pt"
+    before = os.umask(0o027)
+    try:
+        trainer.save(path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+    link = tmp_path / "link.pt"
+    link.symlink_to(path)
+    next(trainer.fit())
+    trainer.save(link)
+    assert link.is_symlink()
+    again = make()
+    again.load(path)
+    assert again.step == 1
 
 
 # --- measuring -------------------------------------------------------------------------------------------------
