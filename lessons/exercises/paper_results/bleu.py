@@ -1,10 +1,11 @@
-"""Lesson 15: my_bleu."""
+"""Lesson 15, my_bleu: BLEU, from counts of n-grams and the two lengths."""
 
 import math
 from collections.abc import Sequence
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -52,6 +53,9 @@ def _geometric(values):
     return math.prod(values) ** (1 / len(values))
 
 
+ZERO_FORGOTTEN = ("    if min(found) == 0:\n        return 0.0\n", "")
+
+
 scoring = Exercise(
     lesson="15",
     name="my_bleu",
@@ -61,7 +65,7 @@ scoring = Exercise(
     outputs=("BLEU",),
     mistakes=[
         Mistake(
-            lambda f, w, n, r: 100 * _geometric(_precisions(f, w)),
+            edited(bleu, "100 * penalty", "100"),
             "There is no brevity penalty: whoever writes only the words that are certain would be rewarded.",
         ),
         Mistake(
@@ -70,42 +74,46 @@ scoring = Exercise(
             "all of it 0.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * math.exp(1 - r / n) * _geometric(_precisions(f, w)),
+            edited(bleu, "1.0 if length >= right_length else ", ""),
             "The penalty became a reward: where more is written than is right, exp(1 - right/length) is over 1. It "
             "stays at 1 there; precision punishes the surplus.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(r, n) * _geometric(_precisions(f, w)),
+            edited(
+                bleu,
+                ("length >= right_length", "right_length >= length"),
+                ("math.exp(1 - right_length / length)", "math.exp(1 - length / right_length)"),
+            ),
             "The two lengths changed places: too long is punished, too short is not.",
         ),
         Mistake(
-            lambda f, w, n, r: _penalty(n, r) * _geometric(_precisions(f, w)),
+            edited(bleu, "100 * ", ""),
             "Your BLEU runs from 0 to 1. Papers, this one too, write it from 0 to 100.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * min(1.0, n / r) * _geometric(_precisions(f, w)),
+            edited(bleu, "math.exp(1 - right_length / length)", "length / right_length"),
             "The penalty is exp(1 - right/length), not length/right: it is harsher on very short texts.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(n, r) * math.prod(_precisions(f, w)) / 4,
+            edited(bleu, (" / len(found)", ""), ("math.exp(mean_log)", "math.exp(mean_log) / 4")),
             "A quarter of the product, not its fourth root: x ** 1 / 4 is (x ** 1) / 4. Put 1 / 4 in brackets.",
         ),
         Mistake(
-            lambda f, w, n, r: 0.0 if min(f) == 0 else 100 * _penalty(n, r) * sum(f) / sum(w),
+            edited(bleu, "math.exp(mean_log)", "sum(found) / sum(written)"),
             "You threw all n-grams into one pot. Each n has its precision; then their geometric mean is taken.",
             also=[lambda f, w, n, r: 100 * _penalty(n, r) * sum(f) / sum(w)],
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(n, r) * math.prod(_precisions(f, w)),
+            edited(bleu, " / len(found)", ""),
             "The four precisions are multiplied, but the fourth root is missing: a mean of them is asked for.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(n, r) * _geometric([(x + 1) / (y + 1) for x, y in zip(f, w)]),
+            edited(bleu, ZERO_FORGOTTEN, ("f / w", "(f + 1) / (w + 1)")),
             "One is added to every count. Such smoothing is in use for single sentences; the paper's BLEU, of a whole "
             "test set, has none.",
         ),
         Mistake(
-            lambda f, w, n, r: 100 * _penalty(n, r) * math.exp(sum(math.log(x / y) for x, y in zip(f, w)) / 4),
+            edited(bleu, ZERO_FORGOTTEN),
             "Right as long as something is found for each n. Where nothing is, log 0 stops it: BLEU is 0 then.",
             seen_in="no run of three words is found",
         ),

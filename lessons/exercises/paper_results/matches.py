@@ -1,10 +1,11 @@
-"""Lesson 15: my_matches."""
+"""Lesson 15, my_matches: how many n-grams of a translation are in the right one."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 LONGEST = 4  # BLEU counts runs of 1, 2, 3 and 4 words
@@ -17,10 +18,6 @@ def matches(written: Sequence[str], right: Sequence[str], n: int) -> tuple[int, 
     """
     ours, theirs = (Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (written, right))
     return sum(min(count, theirs[gram]) for gram, count in ours.items()), sum(ours.values())
-
-
-def _grams(words: Sequence[str], n: int) -> list[tuple]:
-    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
 
 def _counts(candidate, written, right):
@@ -48,13 +45,8 @@ def _split(function):
     return lambda candidate, written, right: function(candidate, written.split(), right.split())
 
 
-def _unclipped(written, right, n):
-    ours, theirs = _grams(written, n), _grams(right, n)
-    return sum(gram in theirs for gram in ours), len(ours)
-
-
-def _found_among(ours, theirs):
-    return sum((Counter(ours) & Counter(theirs)).values()), len(ours)
+def _grams(words: Sequence[str], n: int) -> list[tuple]:
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
 
 def _in_the_text(written, right, n):
@@ -76,37 +68,31 @@ ngrams = Exercise(
     outputs=("found", "written"),
     mistakes=[
         Mistake(
-            _unclipped,
+            edited(matches, "min(count, theirs[gram])", "count * (gram in theirs)"),
             "Not clipped: “the the the the” finds the one “the” again and again. An n-gram counts at most as often as "
             "it stands in the right translation.",
         ),
         Mistake(
-            lambda w, r, n: (
-                sum(ours == theirs for ours in _grams(w, n) for theirs in _grams(r, n)),
-                len(_grams(w, n)),
-            ),
+            edited(matches, "min(count, theirs[gram])", "count * theirs[gram]"),
             "Every pair of equal n-grams counts for you: two “a b” on each side are found four times. Each one of the "
             "right translation can be found once.",
         ),
         Mistake(
-            lambda w, r, n: (
-                sum(min(_grams(w, n).count(gram), _grams(r, n).count(gram)) for gram in _grams(w, n)),
-                len(_grams(w, n)),
-            ),
+            edited(matches, "min(count, theirs[gram])", "count * min(count, theirs[gram])"),
             "An n-gram that was written twice is counted twice over, once at each of its places. Go through the "
             "different ones: set(…).",
         ),
         Mistake(
-            lambda w, r, n: (len(set(_grams(w, n)) & set(_grams(r, n))), len(_grams(w, n))),
+            edited(matches, "min(count, theirs[gram])", "(gram in theirs)"),
             "Each kind of n-gram counts once for you, even where it stands twice on both sides: a set forgets how "
             "often. A Counter knows.",
         ),
         Mistake(
-            lambda w, r, n: (len(set(_grams(w, n)) & set(_grams(r, n))), len(set(_grams(w, n)))),
+            edited(matches, ("min(count, theirs[gram])", "(gram in theirs)"), ("sum(ours.values())", "len(ours)")),
             "Both numbers count kinds of n-grams, not n-grams: sets forget how often.",
         ),
         Mistake(
-            lambda w, r, n: (matches(w, r, n)[0], len(_grams(r, n))),
+            edited(matches, "sum(ours.values())", "sum(theirs.values())"),
             "You divide by the n-grams of the right translation: that would be recall. Precision asks how much of "
             "what was *written* is found.",
         ),
@@ -127,12 +113,12 @@ ngrams = Exercise(
             "The runs of 1, 2, … up to n words are counted together. Here only those of n words are asked for.",
         ),
         Mistake(
-            lambda w, r, n: _found_among(*([tuple(sorted(gram)) for gram in _grams(words, n)] for words in (w, r))),
+            edited(matches, "tuple(words[i : i + n])", "tuple(sorted(words[i : i + n]))"),
             "“b a” finds “a b”: your n-grams have lost their order.",
-            also=[lambda w, r, n: _found_among(*([frozenset(gram) for gram in _grams(words, n)] for words in (w, r)))],
+            also=[edited(matches, "tuple(words[i : i + n])", "frozenset(words[i : i + n])")],
         ),
         Mistake(
-            lambda w, r, n: _found_among(*(["".join(gram) for gram in _grams(words, n)] for words in (w, r))),
+            edited(matches, "tuple(words[i : i + n])", "''.join(words[i : i + n])"),
             "“sat on” finds “sa ton”: joined without a blank, they are the same letters. A tuple keeps words apart.",
             seen_in="words of several letters",
         ),
@@ -147,24 +133,21 @@ ngrams = Exercise(
             "The two numbers have changed places: first what is found, then how many were written.",
         ),
         Mistake(
-            lambda w, r, n: _found_among(*([tuple(s[i : i + n]) for i in range(len(s))] for s in (w, r))),
+            edited(matches, "len(words) - n + 1", "len(words)"),
             "At the end your runs become shorter than n: a slice does not complain there. T words have T - n + 1 "
             "runs of n words.",
         ),
         Mistake(
-            lambda w, r, n: (matches(w, r, n)[0], len(w) - n + 1),
+            edited(matches, "sum(ours.values())", "len(written) - n + 1"),
             "Two words have no run of four: that is 0 of them, not -1.",
             seen_in="shorter than the n-gram",
         ),
         Mistake(
-            lambda w, r, n: (
-                sum((Counter(_grams(w, n)[:-1]) & Counter(_grams(r, n)[:-1])).values()),
-                max(len(_grams(w, n)) - 1, 0),
-            ),
+            edited(matches, "len(words) - n + 1", "len(words) - n"),
             "The last n-gram is missing: T words have T - n + 1 of them.",
         ),
         Mistake(
-            lambda w, r, n: (matches(w, r, n)[0], len(w)),
+            edited(matches, "sum(ours.values())", "len(written)"),
             "You divide by the words, not by the n-grams, of which there are n - 1 fewer.",
         ),
     ],

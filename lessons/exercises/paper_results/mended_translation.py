@@ -1,10 +1,11 @@
-"""Lesson 15: mended_translation."""
+"""Lesson 15, mended_translation: what is scored must be what the model generates on its own."""
 
 from itertools import takewhile
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -30,17 +31,6 @@ def _translate_with(candidate, rows, right, bos_id, eos_id, max_len):
     return written if written is None else torch.as_tensor(written).long()
 
 
-def _forced(next_logits, right):
-    return [int(next_logits(right[:t]).argmax()) for t in range(1, len(right))]
-
-
-def _freely(next_logits, bos, eos, words):
-    ids = [bos]
-    while len(ids) <= words and ids[-1] != eos:
-        ids.append(int(next_logits(torch.tensor(ids)).argmax()))
-    return ids
-
-
 def _hunt_cases(generator) -> list[Case]:
     def case(vocab_size, right, chain, max_len, about="", bos_id=1, eos_id=2):
         """A model that writes the words of `chain`; where it reads others, it mostly says what is right."""
@@ -58,6 +48,14 @@ def _hunt_cases(generator) -> list[Case]:
         case(8, [3, 4, 5], [3, 6, 4, 7, 5, 4, 6], 4, about="longer than max_len"),
         case(9, [3, 4, 5, 6], [7, 4, 8, 6, 3], 10, about="other ids for the marks", bos_id=0, eos_id=1),
     ]
+
+
+def _forced(next_logits, right):
+    return [int(next_logits(right[:t]).argmax()) for t in range(1, len(right))]
+
+
+EOS_KEPT = (("        ids.append(word)\n", ""), ("        if word", "        ids.append(word)\n        if word"))
+NEVER_STOPS = ("        if word == eos_id:\n            break\n", "")
 
 
 forcing_hunt = Exercise(
@@ -78,43 +76,43 @@ forcing_hunt = Exercise(
             ],
         ),
         Mistake(
-            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, len(right) - 2)[1:] if w != eos],
+            edited(translation, "<= max_len", "<= len(right) - 2"),
             "It writes alone now, but it is stopped where the right translation ends: it is told the length, and "
             "never writes too much.",
-            also=[lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, len(right) - 1)[1:] if w != eos]],
+            also=[edited(translation, "<= max_len", "<= len(right) - 1")],
         ),
         Mistake(
-            lambda f, right, bos, eos, n: _freely(f, bos, eos, n)[1:],
+            edited(translation, *EOS_KEPT),
             "The end mark is among the words: one n-gram more that is always right.",
         ),
         Mistake(
-            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, n) if w != eos],
+            edited(translation, "ids[1:]", "ids"),
             "The begin mark is among the words: the model did not write it.",
-            also=[lambda f, right, bos, eos, n: _freely(f, bos, eos, n)],
+            also=[edited(translation, *EOS_KEPT, ("ids[1:]", "ids"))],
         ),
         Mistake(
-            lambda f, right, bos, eos, n: _freely(f, bos, -1, n)[1:],
+            edited(translation, NEVER_STOPS),
             "It goes on after the end mark: eos_id is what ends a sentence.",
-            also=[lambda f, right, bos, eos, n: [w for w in _freely(f, bos, -1, n)[1:] if w != eos]],
+            also=[edited(translation, NEVER_STOPS, ("ids[1:]", "[word for word in ids[1:] if word != eos_id]"))],
         ),
         Mistake(
-            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, n - 1)[1:] if w != eos],
+            edited(translation, "<= max_len", "< max_len"),
             "A sentence that is cut off at max_len has one word too few. max_len counts what is written, without the "
             "begin mark; and a sentence that was cut off has no end mark to take away.",
             seen_in="longer than max_len",
         ),
         Mistake(
-            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, n + 1)[1:] if w != eos],
+            edited(translation, "<= max_len", "<= max_len + 1"),
             "A sentence that is cut off at max_len has one word too many.",
             seen_in="longer than max_len",
         ),
         Mistake(
-            lambda f, right, bos, eos, n: [w for w in _freely(f, bos, eos, 30)[1:] if w != eos],
+            edited(translation, "<= max_len", "<= 30"),
             "max_len does not stop it. A model that never says eos_id would write forever.",
             seen_in="longer than max_len",
         ),
         Mistake(
-            lambda f, right, bos, eos, n: [w for w in _freely(lambda ids: f(ids[-1:]), bos, eos, n)[1:] if w != eos],
+            edited(translation, "torch.tensor(ids)", "torch.tensor(ids[-1:])"),
             "The model writes alone now, but reads only its last word. Let it read all that it has written.",
         ),
         Mistake(

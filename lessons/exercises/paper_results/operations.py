@@ -1,9 +1,8 @@
-"""Lesson 15: my_operations."""
-
-from collections.abc import Callable
+"""Lesson 15, my_operations: how many multiply-adds four kinds of layers take."""
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -37,16 +36,6 @@ def _size_cases(generator) -> list[Case]:
     ]
 
 
-def _with(**changed) -> Callable[[int, int, int], tuple]:
-    """The right counts, but for those of some layers."""
-
-    def wrong(n, d, k):
-        right = dict(zip(("attention", "recurrent", "lstm", "convolution"), operations(n, d, k)))
-        return tuple((right | {name: count(n, d, k) for name, count in changed.items()}).values())
-
-    return wrong
-
-
 counting = Exercise(
     lesson="15",
     name="my_operations",
@@ -56,7 +45,7 @@ counting = Exercise(
     outputs=LAYERS,
     mistakes=[
         Mistake(
-            _with(attention=lambda n, d, k: 2 * n**2 * d),
+            edited(operations, "4 * n * d**2 + ", ""),
             "The four projections of the attention layer are missing. The paper's table leaves them out, too; a "
             "machine does not.",
         ),
@@ -70,55 +59,55 @@ counting = Exercise(
             ],
         ),
         Mistake(
-            _with(attention=lambda n, d, k: 3 * n * d**2 + 2 * n**2 * d),
+            edited(operations, "4 * n", "3 * n"),
             "Attention has four projections, not three: q, k, v, and the one of the output.",
         ),
         Mistake(
-            _with(attention=lambda n, d, k: 4 * n * d**2 + n**2 * d),
+            edited(operations, "n**2 * d + n**2 * d", "n**2 * d"),
             "Attention multiplies twice with n × n: the scores, and then the weighted sum of the values.",
         ),
         Mistake(
-            _with(attention=lambda n, d, k: 6 * n * d**2),
+            edited(operations, "n**2 * d + n**2 * d", "2 * n * d**2"),
             "Your attention does not grow with the square of the sentence. There is a score for each of n² pairs of "
             "words; how many multiply-adds does one score take?",
         ),
         Mistake(
-            _with(attention=lambda n, d, k: 4 * n * d**2 + 2 * n**2),
+            edited(operations, "n**2 * d + n**2 * d", "2 * n**2"),
             "A score is a dot product of two vectors of d features, not one multiplication; and so is each number of "
             "the weighted sum one of n.",
         ),
         Mistake(
-            _with(recurrent=lambda n, d, k: n * d**2),
+            edited(operations, ("= 2 * n", "= n"), ("4 * recurrent", "8 * recurrent")),
             "The recurrent layer has two matrices: one for the word, one for the state before it.",
-            also=[_with(recurrent=lambda n, d, k: n * d**2, lstm=lambda n, d, k: 4 * n * d**2)],
+            also=[edited(operations, "= 2 * n", "= n")],
         ),
         Mistake(
-            _with(lstm=lambda n, d, k: 4 * n * d**2),
+            edited(operations, "4 * recurrent", "2 * recurrent"),
             "Your LSTM has four matrices; it has four pairs: in each, one reads the word and one the state.",
         ),
         Mistake(
-            _with(lstm=lambda n, d, k: 2 * n * d**2),
+            edited(operations, "4 * recurrent", "recurrent"),
             "Your LSTM costs as much as the plain recurrent layer. How many pairs of matrices has it?",
         ),
         Mistake(
-            _with(lstm=lambda n, d, k: 6 * n * d**2),
+            edited(operations, "4 * recurrent", "3 * recurrent"),
             "Three pairs of matrices: that is a GRU, the LSTM's smaller sister. The LSTM has four.",
         ),
         Mistake(
-            _with(convolution=lambda n, d, k: k * n * d),
+            edited(operations, "k * n * d**2", "k * n * d"),
             "The convolution is counted as if each feature were on its own. Here every feature of the result reads "
             "all d features of k words.",
         ),
         Mistake(
-            _with(convolution=lambda n, d, k: n * d**2),
+            edited(operations, "k * n", "n"),
             "The width of the kernel is missing: k words are read for each word of the result.",
         ),
         Mistake(
-            _with(convolution=lambda n, d, k: k**2 * n * d**2),
+            edited(operations, "k * n", "k**2 * n"),
             "k × k is the kernel of an image. A sentence has one direction: the kernel lies over k words.",
         ),
         Mistake(
-            _with(convolution=lambda n, d, k: k * (n - k + 1) * d**2),
+            edited(operations, "k * n", "k * (n - k + 1)"),
             "The convolution stops before the kernel hangs over the end, and gives fewer than n vectors. Here there "
             "are zeros beyond the ends, and they are multiplied, too.",
         ),
