@@ -1,10 +1,8 @@
 """What every widget shares: state on both sides, clear errors, and a picture of itself where nothing runs."""
 
-import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -16,33 +14,9 @@ from traitlets import Any as AnyTrait
 from traitlets import TraitError
 
 from lessons.widgets import pictures
+from lessons.widgets.front_end import style
 
-FOLDER = Path(__file__).parent
 LONGEST_PROBLEM = 400  # characters
-IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
-
-
-def front_end(name: str) -> str:
-    """The JavaScript of a widget as one module: view.js and all that it imports, each file after those it needs.
-
-    anywidget loads one module, so the imports give way to what they import.
-    """
-    return "\n".join(
-        IMPORT.sub("", path.read_text(encoding="utf-8")) for path in _with_imports(FOLDER / name / "view.js")
-    )
-
-
-def _with_imports(path: Path) -> list[Path]:
-    found: list[Path] = []
-    for imported in IMPORT.finditer(path.read_text(encoding="utf-8")):
-        found += _with_imports((path.parent / imported["path"]).resolve())
-    return list(dict.fromkeys([*found, path.resolve()]))
-
-
-def style(name: str = "") -> str:
-    """The style sheet that all widgets share, and that of the widget of this name, if it has one."""
-    sheets = [FOLDER / "shared" / "grid.css", FOLDER / name / "style.css"]
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())
 
 
 def to_json(numbers: Tensor, _: Any = None) -> Any:

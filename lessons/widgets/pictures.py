@@ -17,10 +17,10 @@ from torch import Tensor
 
 from lessons import plots
 from lessons.plots.heatmaps import SIGNED, WEIGHTS
+from lessons.widgets.shared.constants import HEADS
 
 LIMIT = 20_000  # bytes that a stored picture may take
 LEAST_CELL = len('<td style="background:#fff;color:#fff"></td>')
-GROUPS = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"]  # for up to 8 heads
 HATCH = "repeating-linear-gradient(45deg,#c8c8c8 0 4px,#dcdcdc 4px 6px)"
 PAGE_STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
 table { border-collapse: collapse; margin: 0 0 2em; font-variant-numeric: tabular-nums }
@@ -91,8 +91,8 @@ def figure(drawn: list[Panel]) -> Figure:
 
 
 def _plot_homes(panel: Panel, ax: Axes, **options: Any) -> None:
-    colours = ListedColormap(GROUPS, name="heads")
-    limits = (-0.5, len(GROUPS) - 0.5)
+    colours = ListedColormap(HEADS, name="heads")
+    limits = (-0.5, len(HEADS) - 0.5)
     axes = {"row_axis": panel.row_axis, "column_axis": panel.column_axis}
     plots.plot_matrix(panel.groups, ax=ax, cmap=colours, limits=limits, decimals=None, **axes, **options)
     for row, column in panel.values.new_ones(panel.values.shape).nonzero().tolist():
@@ -177,7 +177,7 @@ def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str
 
 def _home_cell(panel: Panel, row: int, column: int, words: bool) -> str:
     text, head = _home_text(panel, row, column), int(panel.groups[row, column])
-    style = f"background:{GROUPS[head]};color:#000"
+    style = f"background:{HEADS[head]};color:#000"
     if not words:
         return f'<td style="{style}">{text}</td>'
     number = format_whole(panel.values[row, column].item())

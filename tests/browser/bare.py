@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from lessons.widgets.front_end import source
+
 WIDGETS = Path(__file__).resolve().parents[2] / "lessons" / "widgets"
 ADDRESS = "http://widgets.test"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
@@ -10,7 +12,8 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widg
 <style id="style"></style></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
 <div id="here"></div></main>
 <script type="module">
-import * as grid from "./shared/grid.js";
+import * as palette from "./shared/palette.js";
+import * as constants from "./shared/constants.js";
 class Model {
   constructor(state) { this.state = state; this.handlers = {}; this.sent = []; }
   get(name) { return this.state[name]; }
@@ -20,7 +23,7 @@ class Model {
   send(message) { this.sent.push(JSON.parse(JSON.stringify(message))); }
   tell(message) { for (const f of this.handlers["msg:custom"] ?? []) f(message); }
 }
-window.grid = grid;
+Object.assign(window, { palette, constants });
 window.show = async (name, state) => {
   window.stop?.();
   window.model = new Model(state);
@@ -35,7 +38,7 @@ OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
 
 def serve(route):
     name = route.request.url.removeprefix(f"{ADDRESS}/")
-    body = PAGE if name == "page.html" else (WIDGETS / name).read_text(encoding="utf-8")
+    body = PAGE if name == "page.html" else source(WIDGETS / name)
     route.fulfill(body=body, content_type=f"{TYPES[Path(name).suffix]}; charset=utf-8")
 
 

@@ -16,8 +16,9 @@ from tests.browser.test_every_widget import DARK
 CASES = 200
 DISTRIBUTE = """async cases => {
     const { distribute, orderOf } = await import("./decoding_explorer/candidates.js");
+    const { readNumber } = await import("./shared/numbers.js");
     return cases.map(([logits, options]) => {
-        const numbers = Float64Array.from(logits, grid.readNumber);
+        const numbers = Float64Array.from(logits, readNumber);
         const { model, after } = distribute(numbers, orderOf(numbers), options);
         return [[...model], [...after]];
     });

@@ -8,7 +8,7 @@ import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import MaskStudio
-from lessons.widgets.shared import rules
+from lessons.widgets.shared import constants, rules
 from tests.browser import bare
 
 CASES = 200
@@ -44,7 +44,7 @@ def random_studio(index):
     source, target = (
         [chance.choice(["<pad>", "a", "b", "c"]) for _ in range(count)] for count in (num_source, num_target)
     )
-    kind = rules.CROSS if index < len(SIZES) else chance.choice(rules.KINDS)
+    kind = constants.CROSS if index < len(SIZES) else chance.choice(constants.KINDS)
     queries, keys = (len(side) for side in rules.queries_and_keys(source, target, kind))
     generator = torch.Generator().manual_seed(index)
     scores = 4 * torch.randn(queries, keys, generator=generator, dtype=torch.float64)
@@ -68,7 +68,7 @@ def test_drawn_numbers_are_those_of_torch(page):
     for index in range(CASES):
         studio = random_studio(index)
         bare.show(page, studio)
-        for fill in rules.FILLS:
+        for fill in constants.FILLS:
             studio.fill = fill
             page.evaluate("fill => { model.set('fill', fill); return frame(); }", fill)
             expected = {"filled": studio.filled, "weights": studio.weights, "output": studio.output}
@@ -224,9 +224,9 @@ def test_colours_can_be_read(page):
             .map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
             .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
         let worst = 21;
-        for (const stops of [grid.WEIGHTS, grid.SIGNED]) for (let i = 0; i <= 1000; i++) {
-            const ground = grid.mixColour(stops, i / 1000);
-            const [a, b] = [light(ground), light(grid.inkOn(ground))].sort((x, y) => y - x);
+        for (const stops of [constants.WEIGHTS, constants.SIGNED]) for (let i = 0; i <= 1000; i++) {
+            const ground = palette.mixColour(stops, i / 1000);
+            const [a, b] = [light(ground), light(palette.inkOn(ground))].sort((x, y) => y - x);
             worst = Math.min(worst, (a + 0.05) / (b + 0.05));
         }
         return worst;
@@ -297,7 +297,7 @@ def test_a_thousand_random_steps(page):
                 "name => document.querySelector(`[data-part=${name}]`).click()", chance.choice(["undo", "reset"])
             )
         elif act < 0.9:
-            name, options = chance.choice([("fill", rules.FILLS), ("convention", rules.CONVENTIONS)])
+            name, options = chance.choice([("fill", constants.FILLS), ("convention", constants.CONVENTIONS)])
             page.evaluate("([name, value]) => model.set(name, value)", [name, chance.choice(options)])
         else:
             page.mouse.move(chance.randrange(1300), chance.randrange(1100))

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from lessons.widgets import HeadSplitter
 from lessons.widgets.head_splitter import splitting
+from lessons.widgets.head_splitter.constants import ERROR, NO_COPY
 from lessons.widgets.pictures import format_whole
 from tests.browser import bare
 
@@ -71,7 +72,7 @@ def test_drawn_tensors_are_those_of_torch(page):
         if isinstance(wrong, RuntimeError):
             errors += 1
             assert odd == [], label
-            assert page.evaluate("splitting.ERROR") == f"RuntimeError: {wrong}"
+            assert f"RuntimeError: {wrong}" == ERROR
         else:
             expected.append(wrong)
             assert odd == widget.misplaced().flatten().tolist(), label
@@ -104,13 +105,6 @@ def test_a_view_is_possible_where_torch_says_so(page):
             expected.append(None)
     assert page.evaluate(VIEWS, cases) == expected
     assert 50 < expected.count(None) < 450
-
-
-def test_words_and_numbers_of_python_and_javascript_agree(page):
-    steps = page.evaluate("splitting.WAY.map(step => [step.name, step.code])")
-    assert dict(steps) == splitting.CODE and len(steps) == len(splitting.CODE)
-    wrong = page.evaluate("Object.entries(splitting.WRONG).map(([name, { step, code }]) => [name, step, code])")
-    assert wrong == [[name, splitting.INSTEAD_OF[name], code] for name, code in splitting.WRONG_CODE.items()]
 
 
 @pytest.fixture
@@ -199,7 +193,7 @@ def test_the_count_is_that_of_python(page, name):
     widget = HeadSplitter(2, 3, 4, 2, compare=name, step=5)
     bare.show(page, widget)
     note = page.locator('[data-part="wrong"] .hg-note').inner_text()
-    if name == splitting.NO_COPY:
+    if name == NO_COPY:
         assert "T·d = 6 places" in note
         expect(page.locator('[data-part="wrong"] .hs-facts')).to_contain_text(
             "RuntimeError: view size is not compatible"

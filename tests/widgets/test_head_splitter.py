@@ -8,7 +8,7 @@ import torch
 from lessons.attention import attend, join_heads, split_heads
 from lessons.plots.describe import describe
 from lessons.widgets import HeadSplitter
-from lessons.widgets.head_splitter import splitting
+from lessons.widgets.head_splitter import constants, splitting
 from lessons.widgets.pictures import format_whole
 
 B, T, H, d = 2, 3, 5, 4
@@ -87,7 +87,7 @@ def test_each_wrong_way_is_what_its_code_makes(name):
     found = widget.wrong(name)
     right = widget.steps()[splitting.INSTEAD_OF[name]]
     assert right.code.split(" = ")[0] == splitting.WRONG_CODE[name].split(" = ")[0]
-    if name == splitting.NO_COPY:
+    if name == constants.NO_COPY:
         with pytest.raises(RuntimeError) as raised:
             exec(splitting.WRONG_CODE[name], space)
         assert isinstance(found, RuntimeError) and str(found) == str(raised.value)
@@ -116,13 +116,13 @@ def test_equal_numbers_still_have_homes():
 
 
 def test_tokens_stay_where_they_are_if_only_features_are_dealt_out():
-    assert splitter().tally(splitting.DEALT)["at the wrong token"] == 0
+    assert splitter().tally(constants.DEALT)["at the wrong token"] == 0
 
 
 @pytest.mark.parametrize("sizes", [(2, 4, 1, 3), (2, 1, 4, 3)], ids=["one head", "one token"])
 def test_with_one_head_or_one_token_nothing_is_mixed_up(sizes):
     widget = HeadSplitter(*sizes)
-    for name in (splitting.STRAIGHT, splitting.NOT_BACK, splitting.NO_COPY):
+    for name in (constants.STRAIGHT, constants.NOT_BACK, constants.NO_COPY):
         assert not widget.misplaced(name).any()
 
 

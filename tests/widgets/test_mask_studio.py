@@ -13,7 +13,7 @@ from lessons.attention import masked_softmax
 from lessons.plots.describe import describe
 from lessons.widgets import MaskStudio
 from lessons.widgets.mask_studio.snippets import HUGGING_FACE, MODULE, VARIABLES
-from lessons.widgets.shared import rules
+from lessons.widgets.shared import constants
 
 SOURCE, TARGET = "a b c d <pad> <pad>", ["x", "<pad>", "z"]
 SOURCE_REAL = torch.tensor([True, True, True, True, False, False])
@@ -23,8 +23,8 @@ RULES = {
     "decoder self-attention": masks.causal(3) & TARGET_REAL,
     "cross-attention": SOURCE_REAL.expand(3, 6),
 }
-every_kind = pytest.mark.parametrize("kind", rules.KINDS)
-every_fill = pytest.mark.parametrize("fill", rules.FILLS)
+every_kind = pytest.mark.parametrize("kind", constants.KINDS)
+every_fill = pytest.mark.parametrize("fill", constants.FILLS)
 
 
 def studio(kind="decoder self-attention", **options):

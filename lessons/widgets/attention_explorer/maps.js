@@ -1,15 +1,14 @@
-import { WEIGHTS, escapeText, formatNumber, mixColour } from "../shared/grid.js";
-import { QUIET } from "../shared/parts.js";
+import { WEIGHTS } from "../shared/constants.js";
+import { formatNumber } from "../shared/numbers.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { channels, mixColour } from "../shared/palette.js";
 
 // The pictures of AttentionExplorer: small maps, a large one where there are too many cells for a grid, and lines.
 
 export const LEAST_LINE = 0.02;
 const MOST_LINES = 400; // so many cells, and all lines are drawn at once
 const SHADES = Array.from({ length: 256 }, (_, i) => mixColour(WEIGHTS, i / 255));
-const CHANNELS = SHADES.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-
-export const readBytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-export const readFloats = (text) => new Float32Array(readBytes(text).buffer);
+const CHANNELS = SHADES.map(channels);
 
 /** Paint bytes (0 to 255) as a map on a canvas of one pixel a cell. NaN must have been made 0. */
 export function paintMap(canvas, bytes, rows, columns) {
@@ -82,8 +81,7 @@ export class LargeMap {
       Home: [far ? 0 : r, 0], End: [far ? Infinity : r, Infinity],
     };
     if (!ways[event.key] || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.go(...ways[event.key]);
   }
 }
@@ -164,8 +162,7 @@ export class Lines {
       this.focusOn(other[Math.min(i, other.length - 1)]);
     } else if (event.key in ways) this.focusOn(items[Math.min(Math.max(ways[event.key], 0), last)]);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   }
 
   focusOn(item) {

@@ -1,11 +1,12 @@
-import { escapeText, formatNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, checkbox } from "../shared/parts.js";
-import { LEAST_LINE, LargeMap, Lines, paintMap, readBytes, readFloats } from "./maps.js";
+import { formatNumber, inRows, readBytes, readFloats, sumOf } from "../shared/numbers.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { View, asWidget, checkbox } from "../shared/parts.js";
+import { AVERAGE, AVERAGE_NAME } from "./constants.js";
+import { LEAST_LINE, LargeMap, Lines, paintMap } from "./maps.js";
 
 // AttentionExplorer: small maps of all heads, one head large, and lines. Python sends only what is looked at.
 
 const FULL = 32; // so many rows and columns are drawn as a grid of cells
-const AVERAGE = -1;
 const HINT = "Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. " +
   "In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.";
 const FRAME = `
@@ -19,7 +20,6 @@ const FRAME = `
   <p class="lw-readout" data-part="readout">${HINT}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>`;
 
-const matrixOf = (weights, rows, columns) => Array.from({ length: rows }, (_, r) => [...weights.subarray(r * columns, (r + 1) * columns)]);
 const same = (one, other, names) => names.every((name) => one[name] === other[name]);
 
 class Explorer extends View {
@@ -60,8 +60,7 @@ class Explorer extends View {
       const to = Math.min(Math.max(layers[event.key], 0), lastLayer);
       if (to !== layer) this.commit({ layer: to });
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.find("heads").querySelector(`[data-head="${this.model.get("head")}"]`)?.focus();
   }
 
@@ -128,13 +127,13 @@ class Explorer extends View {
   drawWeights({ names, shown }) {
     const { rows, columns } = shown;
     this.weights = readFloats(shown.weights);
-    const title = `${names[shown.layer]}, ${shown.head === AVERAGE ? "average of all heads" : `head ${shown.head}`}`;
+    const title = `${names[shown.layer]}, ${shown.head === AVERAGE ? AVERAGE_NAME : `head ${shown.head}`}`;
     const asGrid = Math.max(rows.length, columns.length) <= FULL;
     this.find("grid").hidden = !asGrid;
     this.find("large").hidden = asGrid;
     if (asGrid) {
-      const values = matrixOf(this.weights, rows.length, columns.length);
-      const sums = values.map((row) => ({ total: row.reduce((a, b) => a + b, 0), empty: false }));
+      const values = inRows(this.weights, rows.length);
+      const sums = values.map((row) => ({ total: sumOf(row), empty: false }));
       this.weightsGrid.show({ rows, columns, values, sums, title });
     } else this.large.show(title, rows, columns, this.weights);
     this.lines.show(rows, columns);

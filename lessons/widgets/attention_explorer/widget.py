@@ -12,10 +12,11 @@ from traitlets import observe, validate
 from lessons import plots
 from lessons._checks import switch, whole
 from lessons.widgets.attention_explorer import heads
-from lessons.widgets.base import LessonWidget, computed, front_end, style, synced
+from lessons.widgets.attention_explorer.constants import AVERAGE, AVERAGE_NAME
+from lessons.widgets.base import LessonWidget, computed, synced
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 
-AVERAGE = -1  # the head that is the mean of all
 SMALL = 24  # the most rows and columns of a small map
 
 
@@ -158,7 +159,7 @@ class AttentionExplorer(LessonWidget):
     # Pictures
 
     def _title(self) -> str:
-        head = "average of all heads" if self.head == AVERAGE else f"head {self.head}"
+        head = AVERAGE_NAME if self.head == AVERAGE else f"head {self.head}"
         sentence = f", sentence {self.sentence}" if self.all_weights[self.name].size(0) > 1 else ""
         return f"{self.name}{sentence}, {head}"
 

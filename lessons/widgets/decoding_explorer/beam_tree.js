@@ -1,5 +1,4 @@
-import { escapeText } from "../shared/grid.js";
-import { QUIET } from "../shared/parts.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { sayLog, share } from "./candidates.js";
 
 // The tree of a beam search, as a list that is indented: branches fold by a click, or by the arrow keys.
@@ -37,7 +36,7 @@ export class BeamTree {
     return [...this.el.children];
   }
 
-  /** nodes: as lessons/widgets/beam_tree.py makes them, each after its parent. */
+  /** nodes: as beam_tree.py makes them, each after its parent. */
   show(nodes, words) {
     this.words = words;
     this.nodes = nodes.map((node) => ({ ...node, children: [] }));
@@ -116,8 +115,7 @@ export class BeamTree {
       " ": () => this.toggle(node.key),
     };
     if (!node || !(event.key in acts)) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     acts[event.key]();
   }
 }

@@ -1,9 +1,8 @@
-import { escapeText } from "../shared/grid.js";
-import { QUIET } from "../shared/parts.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { softmax } from "../shared/attention.js";
+import { TOP } from "./constants.js";
 
 // The next word: the probabilities as `distribution` in lessons/decoding/sampling.py has them, and a list of the likeliest.
-
-const MOST_ROWS = 10;
 
 /** A probability with two decimals, a small one with one digit. */
 export function share(p) {
@@ -14,19 +13,14 @@ export function share(p) {
 /** All ids, the likeliest first; of equal ones, that with the smaller id. */
 export const orderOf = (logits) => Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
 
-const soft = (logits, order, temperature) => {
-  const most = logits[order[0]] / temperature;
-  const powers = Float64Array.from(logits, (x) => Math.exp(x / temperature - most));
-  const sum = powers.reduce((a, b) => a + b, 0);
-  return powers.map((x) => x / sum);
-};
+const soft = (logits, temperature) => softmax(Float64Array.from(logits, (x) => x / temperature));
 
 /**
  * model: the softmax of the logits; after: what is drawn by. The first byK in the order stay by top-k, the first kept
  * of them by top-p. known: how many stay as Python has counted them, where a word stands on the edge; or null.
  */
 export function distribute(logits, order, { temperature, top_k, top_p }, known = null) {
-  const after = soft(logits, order, temperature);
+  const after = soft(logits, temperature);
   const byK = top_k ? Math.min(top_k, order.length) : order.length;
   const normalise = (count) => {
     let sum = 0;
@@ -41,7 +35,7 @@ export function distribute(logits, order, { temperature, top_k, top_p }, known =
     kept = Math.min(known ?? kept, byK);
     normalise(kept);
   }
-  return { model: soft(logits, order, 1), after, byK, kept };
+  return { model: soft(logits, 1), after, byK, kept };
 }
 
 /** The list of candidates; onTake(id) when one is clicked. */
@@ -68,7 +62,7 @@ export class Candidates {
   /** next: the id that the method takes, or null; why: what is written beside it. */
   show({ words, order, model, after, byK, kept, next, why }) {
     const possible = order.filter((id) => model[id] > 0 || id === next);
-    const drawn = possible.slice(0, MOST_ROWS);
+    const drawn = possible.slice(0, TOP);
     if (next !== null && !drawn.includes(next)) drawn.push(next);
     const place = new Map(order.map((id, i) => [id, i]));
     const cut = (id) => (place.get(id) >= byK ? "cut by top-k" : place.get(id) >= kept ? "cut by top-p" : "");
@@ -115,8 +109,7 @@ export class Candidates {
     const last = this.el.children.length - 1;
     const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key];
     if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.buttons[Math.min(Math.max(to, 0), last)].focus();
   }
 }

@@ -1,20 +1,24 @@
-import { QUIET, View, asWidget, button, choice, slider } from "../shared/parts.js";
-import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, share } from "./candidates.js";
+import { readDoubles } from "../shared/numbers.js";
+import { QUIET, claim } from "../shared/markup.js";
+import { View, asWidget, button, choice, slider } from "../shared/parts.js";
+import { BEAM, DECIDES, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING } from "./constants.js";
 import { BeamTree } from "./beam_tree.js";
+import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, share } from "./candidates.js";
 
 // DecodingExplorer: the controls redraw the candidates at once; each step is Python's.
 
 const SCALES = { temperature: 10, top_p: 100, length_penalty: 10 }; // their sliders count in tenths or hundredths
-const MAKE_A_CHOICE = ["method", "temperature", "top_k", "top_p", "seed", "chosen"];
 const MOST_K = 50; // of the slider; code may set more
 const WAYS = { step: "Step ▸", back: "◂ Back", end: "To the end", again: "Start again" };
-const scaled = (name, label, low, high) =>
-  `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" min="${low}" max="${high}" step="1" ${QUIET}><output data-part="${name}-shown"></output></span></label>`;
+const scaled = (name, label) => {
+  const [low, high] = LIMITS[name].map((x) => Math.round(x * SCALES[name]));
+  return `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" min="${low}" max="${high}" step="1" ${QUIET}><output data-part="${name}-shown"></output></span></label>`;
+};
 const EXPLORER = `
-  <div class="lw-bar">${choice("method", "method", ["greedy", "beam", "sampling"])}
-    <div class="lw-bar dx-group" data-part="by-words">${scaled("temperature", "temperature", 1, 30)}${slider("top_k", "top-k", 0, MOST_K, 1)}${scaled("top_p", "top-p", 1, 100)}
+  <div class="lw-bar">${choice("method", "method", METHODS)}
+    <div class="lw-bar dx-group" data-part="by-words">${scaled("temperature", "temperature")}${slider("top_k", "top-k", 0, MOST_K, 1)}${scaled("top_p", "top-p")}
       <span data-part="by-draws">${slider("seed", "seed", 0, 99, 1)}</span></div>
-    <div class="lw-bar dx-group" data-part="by-beam">${slider("width", "width of the beam", 1, 5, 1)}${scaled("length_penalty", "length penalty", 0, 20)}</div></div>
+    <div class="lw-bar dx-group" data-part="by-beam">${slider("width", "width of the beam", 1, MAX_WIDTH, 1)}${scaled("length_penalty", "length penalty")}</div></div>
   <div class="lw-bar dx-buttons">${["back", "step", "end", "again"].map((name) => button(name, WAYS[name])).join("")}<span data-part="place"></span></div>
   <p class="lw-readout dx-about" data-part="about"></p>
   <div data-part="writing"><h4>The sentence so far</h4><ol class="dx-words" data-part="sentence" aria-label="the sentence so far"></ol>
@@ -30,7 +34,6 @@ const EXPLORER = `
   <p class="lw-readout" data-part="readout"></p>
   <p class="lw-warning" data-part="warning" role="status"></p>`;
 
-const readLogits = (data) => new Float64Array(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)).buffer);
 const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 class Decoding extends View {
@@ -72,8 +75,7 @@ class Decoding extends View {
   pressKey(event) {
     const name = { PageDown: "step", PageUp: "back" }[event.key];
     if (!name || event.target.matches("input, select") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.act(name);
   }
 
@@ -82,7 +84,7 @@ class Decoding extends View {
   draw(state) {
     this.drawControls(state);
     const { shown } = state;
-    const beams = state.method === "beam";
+    const beams = state.method === BEAM;
     const here = beams ? alike(shown.beam, [state.width, state.length_penalty, state.depth]) : alike(shown.chosen, state.chosen);
     this.root.toggleAttribute("aria-busy", !here);
     if (beams !== Boolean(shown.nodes)) return;
@@ -94,9 +96,9 @@ class Decoding extends View {
 
   drawControls(state) {
     const { method, top_k, words } = state;
-    this.find("by-words").hidden = method === "beam";
-    this.find("by-draws").hidden = method !== "sampling";
-    this.find("by-beam").hidden = method !== "beam";
+    this.find("by-words").hidden = method === BEAM;
+    this.find("by-draws").hidden = method !== SAMPLING;
+    this.find("by-beam").hidden = method !== BEAM;
     this.find("top_k").max = Math.min(MOST_K, words.length);
     this.find("top_k").value = top_k;
     const texts = { top_k: top_k ? `${top_k} ${top_k === 1 ? "word" : "words"}` : "off" };
@@ -112,8 +114,8 @@ class Decoding extends View {
   }
 
   about({ method, width, length_penalty, seed }) {
-    if (method === "greedy") return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p change what a word would be drawn by, never which one is the likeliest.";
-    if (method === "sampling") return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. ` +
+    if (method === GREEDY) return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p change what a word would be drawn by, never which one is the likeliest.";
+    if (method === SAMPLING) return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. ` +
       `Temperature divides the logits; top-k keeps the k likeliest words, top-p the likeliest that sum to p. Seed ${seed} always draws the same.`;
     const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
     return `${width === 1 ? "A beam of 1 is greedy: only the best sentence goes on" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
@@ -134,7 +136,7 @@ class Decoding extends View {
     if (shown !== this.drawnWords) {
       drawWords(this.find("sentence"), words, shown);
       this.write("product", count ? multiplied(shown.probabilities) : "Nothing is written yet.");
-      this.logits = logits && readLogits(logits);
+      this.logits = logits && readDoubles(logits);
       this.order = logits && orderOf(this.logits);
       this.drawnWords = shown;
     }
@@ -149,9 +151,9 @@ class Decoding extends View {
   drawCandidates(state) {
     const { words, choice: made, method } = state;
     const order = this.order;
-    const settled = MAKE_A_CHOICE.every((name) => alike(made[name], state[name]));
-    const next = settled || (method === "greedy" && made.method === "greedy" && alike(made.chosen, state.chosen)) ? made.next : null;
-    const why = method === "greedy" ? "greedy’s choice" : `drawn by seed ${state.seed}`;
+    const settled = DECIDES.every((name) => alike(made[name], state[name]));
+    const next = settled || (method === GREEDY && made.method === GREEDY && alike(made.chosen, state.chosen)) ? made.next : null;
+    const why = method === GREEDY ? "greedy’s choice" : `drawn by seed ${state.seed}`;
     const found = distribute(this.logits, order, state, settled ? made.kept : null);
     const { drawn, possible, cut } = this.list.show({ words, order, ...found, next, why });
     const impossible = words.length - possible;

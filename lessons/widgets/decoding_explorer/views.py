@@ -8,12 +8,11 @@ import torch
 
 from lessons.decoding import Hypothesis
 from lessons.widgets.decoding_explorer import beam_tree
+from lessons.widgets.decoding_explorer.constants import DECIDES, TOP
 from lessons.widgets.pictures import Panel, format_number
 
 if TYPE_CHECKING:
     from lessons.widgets.decoding_explorer.widget import DecodingExplorer
-
-TOP = 10  # so many candidates are drawn
 
 
 def share(p: float) -> str:
@@ -35,9 +34,8 @@ def pack_words(explorer: "DecodingExplorer") -> dict[str, Any]:
 
 def pack_choice(explorer: "DecodingExplorer") -> dict[str, Any]:
     """What the method takes next, and how many words top_p leaves: the browser must not judge the edge otherwise."""
-    names = ("method", "temperature", "top_k", "top_p", "seed", "chosen")
     kept = None if explorer.finished or explorer.top_p == 1 else int((explorer.probabilities > 0).sum())
-    return {**{name: getattr(explorer, name) for name in names}, "next": explorer.next_word, "kept": kept}
+    return {**{name: getattr(explorer, name) for name in DECIDES}, "next": explorer.next_word, "kept": kept}
 
 
 def pack_beam(explorer: "DecodingExplorer") -> dict[str, Any]:

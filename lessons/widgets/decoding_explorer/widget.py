@@ -10,13 +10,11 @@ from traitlets import observe, validate
 from lessons._checks import between, one_of, whole
 from lessons.decoding import BeamStep, distribution
 from lessons.vocabulary import Vocabulary
-from lessons.widgets.base import BadValue, LessonWidget, computed, front_end, style, synced
+from lessons.widgets.base import BadValue, LessonWidget, computed, synced
 from lessons.widgets.decoding_explorer import views, writing
+from lessons.widgets.decoding_explorer.constants import BEAM, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
-
-METHODS = GREEDY, BEAM, SAMPLING = ("greedy", "beam", "sampling")
-LIMITS = {"temperature": (0.1, 3.0), "top_p": (0.01, 1.0), "length_penalty": (0.0, 2.0)}
-MAX_WIDTH = 5
 
 
 class DecodingExplorer(LessonWidget):

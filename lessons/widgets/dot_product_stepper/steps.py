@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-TITLES = ("dot product", "scale", "mask", "e to the power", "weight", "contribution", "output")
-MOST_NUMBERS = 20  # so many are written out in a sum of rows
-SAFE_POWER = 700  # beyond it, e to the power is ∞ or loses its digits
+from lessons.widgets.dot_product_stepper.constants import (
+    MOST_LETTERS,
+    MOST_NUMBERS,
+    NUMBERS,
+    SAFE_POWER,
+    SAYS,
+    TITLES,
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ def vector(numbers: Sequence[float]) -> str:
     return f"({', '.join(map(short, numbers))})"
 
 
-def quote(token: str, limit: int = 12) -> str:
+def quote(token: str, limit: int = MOST_LETTERS) -> str:
     """A token on one line, cut where it is long, in quotation marks."""
     token = re.sub(r"[ \t\r\n]+", " ", token)
     return f"“{token if len(token) <= limit else token[: limit - 1] + '…'}”"
@@ -85,60 +90,44 @@ def _factor(x: float) -> str:
 
 def _dot_product(cell: Cell) -> tuple[str, str]:
     terms = " + ".join(f"{_factor(a)}·{_factor(b)}" for a, b in zip(cell.q, cell.k))
-    text = (
-        f"Multiply the query of {quote(cell.query)} and the key of {quote(cell.key)} feature by feature, "
-        "and add up: the score."
-    )
-    return text, f"{terms} = {short(cell.score)}"
+    return _say("product", cell), f"{terms} = {short(cell.score)}"
+
+
+def _say(name: str, cell: Cell, **values: object) -> str:
+    """One of the sentences, with the tokens of this cell in their places."""
+    return SAYS[name].format(query=quote(cell.query), key=quote(cell.key), **values)
 
 
 def _scale(cell: Cell) -> tuple[str, str]:
     if not cell.scaled:
-        return "The division by √d is switched off: the score stays as it is.", f"stays {short(cell.score)}"
+        return _say("not scaled", cell), NUMBERS["stays"].format(score=short(cell.score))
     size = len(cell.q)
-    text = f"Divide by √d; d is {size}, the number of features of a query or key."
-    return text, f"{short(cell.score)} / √{size} = {short(cell.scaled_score)}"
+    return _say("scaled", cell, size=size), f"{short(cell.score)} / √{size} = {short(cell.scaled_score)}"
 
 
 def _mask(cell: Cell) -> tuple[str, str]:
-    score = short(cell.scaled_score)
-    if cell.may is None:
-        return "There is no mask: every query may look at every key.", f"stays {score}"
-    if cell.may:
-        return f"{quote(cell.query)} may look at {quote(cell.key)}: the score stays.", f"may look: stays {score}"
-    text = f"{quote(cell.query)} may not look at {quote(cell.key)}: −∞ takes the place of the score."
-    return text, f"blocked: {score} becomes −∞"
+    says, number = {None: ("no mask", "stays"), True: ("may look",) * 2, False: ("blocked",) * 2}[cell.may]
+    return _say(says, cell), NUMBERS[number].format(score=short(cell.scaled_score))
 
 
 def _power(cell: Cell) -> tuple[str, str]:
     score = cell.masked[cell.column]
     power = _exp(score)
-    text = "Raise e to it. The result is positive, and a larger score gives a larger result."
+    name = "power"
     if not math.isfinite(score):
-        text = f"e to the power {short(score)} is {short(power)}."
+        name = "power of no number"
     elif power in (0.0, math.inf):
-        text = (
-            f"e to this power is too {'large' if power else 'small'} for the computer, which makes it {short(power)}."
-        )
-    return text, f"e^{short(score)} = {short(power)}"
+        name = "power too large" if power else "power too small"
+    return _say(name, cell, score=short(score), power=short(power)), f"e^{short(score)} = {short(power)}"
 
 
 def _weight(cell: Cell) -> tuple[str, str]:
     if cell.empty:
-        text = f"{quote(cell.query)} may look at nothing. 0 / 0 is no number; all its weights are set to 0."
-        return text, "0 / 0: set to 0"
+        return _say("weight of nothing", cell), NUMBERS["nothing"]
     if math.isnan(cell.weights[cell.column]):
-        return _why_nan(cell), "NaN"
+        return _say(_why_nan(cell.masked), cell), "NaN"
     row, shift = powers(cell.masked)
-    text = (
-        f"Divide by the sum of the row, so that the weights of {quote(cell.query)} sum to 1. "
-        "(Code subtracts the row's largest score from all of them first: the weights are the same, nothing overflows.)"
-    )
-    if shift:
-        text = (
-            "In this row, e to the power is too large or too small for the computer. So softmax subtracts the row's "
-            f"largest score, {short(shift)}, from all of them first, which changes no weight."
-        )
+    text = _say("weight shifted" if shift else "weight", cell, shift=short(shift))
     return text, _share(row, cell.column, cell.weights[cell.column])
 
 
@@ -149,25 +138,18 @@ def _share(row: list[float], column: int, weight: float) -> str:
     return f"{part} / ({' + '.join(map(short, row))}) = {part} / {total} = {short(weight)}"
 
 
-def _why_nan(cell: Cell) -> str:
-    if any(map(math.isnan, cell.masked)):
-        return "A score of this row is NaN. So is the sum of the row, and every weight that is divided by it."
-    if math.inf in cell.masked:
-        return (
-            "A score of this row is ∞. Softmax subtracts the row's largest score from all of them first, "
-            "and ∞ − ∞ is NaN: so is the whole row."
-        )
-    return f"Every score that {quote(cell.query)} may look at is −∞. 0 / 0 is NaN, and so is the whole row."
+def _why_nan(masked: list[float]) -> str:
+    if any(map(math.isnan, masked)):
+        return "NaN among scores"
+    return "∞ among scores" if math.inf in masked else "all scores −∞"
 
 
 def _contribution(cell: Cell) -> tuple[str, str]:
     weight = cell.weights[cell.column]
-    text = f"Take that share of the value of {quote(cell.key)}."
+    name = "contribution"
     if weight == 0:
-        text = f"Nothing is taken of the value of {quote(cell.key)}."
-        if not all(map(math.isfinite, cell.value)):
-            text = "A weight of 0 does not hide a value that is no number: 0 × ∞ and 0 × NaN are NaN."
-    return text, f"{short(weight)} × {vector(cell.value)} = {vector(cell.contributions[cell.column])}"
+        name = "no contribution" if all(map(math.isfinite, cell.value)) else "value not hidden"
+    return _say(name, cell), f"{short(weight)} × {vector(cell.value)} = {vector(cell.contributions[cell.column])}"
 
 
 def _output(cell: Cell) -> tuple[str, str]:
@@ -175,12 +157,9 @@ def _output(cell: Cell) -> tuple[str, str]:
     if len(cell.contributions) * len(cell.value) <= MOST_NUMBERS:
         parts = " + ".join(map(vector, cell.contributions))
     else:
-        parts = f"{vector(cell.contributions[cell.column])} + {others} more"
-    text = f"Add up the contributions of all keys: the output of {quote(cell.query)}."
-    if not others:
-        text = f"There is no other key: its contribution is the output of {quote(cell.query)}."
-    if cell.empty and not any(cell.output):
-        text = f"{quote(cell.query)} may look at nothing: every contribution is 0, and so is the output."
+        parts = NUMBERS["more"].format(first=vector(cell.contributions[cell.column]), others=others)
+    nothing = cell.empty and not any(cell.output)
+    text = _say("output of nothing" if nothing else "output" if others else "output of one", cell)
     return text, f"{parts} = {vector(cell.output)}" if others else vector(cell.output)
 
 

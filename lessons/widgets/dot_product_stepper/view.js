@@ -1,6 +1,9 @@
-import { cellSize, escapeText, isOne, readNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, button, checkbox } from "../shared/parts.js";
-import { FORMULAS, TITLES, computeTable, quote, rowPowers, short, writeSteps } from "./steps.js";
+import { isOne, readMatrix, sumOf } from "../shared/numbers.js";
+import { QUIET, claim, escapeText, fillIn } from "../shared/markup.js";
+import { cellSize } from "../shared/grid.js";
+import { View, asWidget, button, checkbox } from "../shared/parts.js";
+import { ALSO_0, FORMULAS, NOT_0, TABLES, TITLES, WARNING } from "./constants.js";
+import { computeTable, quote, rowPowers, short, writeSteps } from "./steps.js";
 
 // DotProductStepper: a table in which one cell is chosen, what is computed with, and the steps one by one.
 
@@ -61,8 +64,7 @@ class DotProductStepper extends View {
     if (event.target.closest(".ds-bar, .ds-steps")) Object.assign(ways, { Home: 0, End: LAST });
     if (listed) Object.assign(ways, { ArrowDown: step + 1, ArrowRight: step + 1, ArrowUp: step - 1, ArrowLeft: step - 1 });
     if (!(event.key in ways)) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.go(ways[event.key]);
     if (listed) this.items[this.model.get("step")].focus();
   }
@@ -70,8 +72,7 @@ class DotProductStepper extends View {
   // To the learner
 
   draw(state) {
-    const read = (matrix) => matrix.map((row) => row.map(readNumber));
-    const numbers = { ...state, q: read(state.q), k: read(state.k), v: read(state.v) };
+    const numbers = { ...state, q: readMatrix(state.q), k: readMatrix(state.k), v: readMatrix(state.v) };
     const table = computeTable(numbers);
     this.drawTable(numbers, table);
     this.drawBench(numbers, table);
@@ -81,13 +82,13 @@ class DotProductStepper extends View {
 
   drawTable(state, { scores, scaledScores, masked, powers, weights, may }) {
     const { row, column, step, query_tokens: rows, key_tokens: columns } = state;
-    const scaled = state.scaled ? `scores / √${state.q[0].length}` : "scores, not scaled";
+    const scaled = state.scaled ? fillIn(TABLES.scaled, { size: state.q[0].length }) : TABLES["not scaled"];
     const [tone, title, values] = [
-      ["scores", "scores = q kᵀ", scores],
+      ["scores", TABLES.product, scores],
       ["scores", scaled, scaledScores],
-      ["scores", "masked scores", masked],
-      ["powers", "e to the power", powers],
-      ["weights", "weights", weights],
+      ["scores", TABLES.masked, masked],
+      ["powers", TABLES.powers, powers],
+      ["weights", TABLES.weights, weights],
     ][Math.min(step, 4)];
     const blocked = step >= 2 ? may.map((line) => line.map((x) => !x)) : undefined;
     const grid = this.grids.table;
@@ -129,14 +130,13 @@ class DotProductStepper extends View {
     const empty = tokens.map((_, q) => q).filter((q) => !may[q].some(Boolean));
     const names = empty.map((q) => `${q} ${quote(tokens[q])}`).join(", ");
     const all0 = empty.every((q) => output[q].every((x) => x === 0));
-    const rest = all0 ? "and so is the output" : "yet the output is not: 0 × ∞ and 0 × NaN are NaN";
-    this.say(empty.length ? `May look at nothing: query ${names}. The weights are 0, ${rest}.` : "");
+    this.say(empty.length ? fillIn(WARNING, { names, rest: all0 ? ALSO_0 : NOT_0 }) : "");
   }
 }
 
 function tableNote({ query_tokens: rows, key_tokens: columns, row, column }, step, weights) {
   const place = `Framed: query ${quote(rows[row])}, key ${quote(columns[column])}.`;
-  const even = weights.every((line) => isOne(line.reduce((a, b) => a + b, 0)));
+  const even = weights.every((line) => isOne(sumOf(line)));
   return step >= 4 && even ? `${place} Every row sums to 1.` : place;
 }
 
@@ -167,7 +167,7 @@ function rowOfWeights({ row, column, step, query_tokens: queries, key_tokens: ke
   const shown = { title: `the row of ${quote(queries[row])}`, columns: keys, columnAxis: "key", framed: [null, column] };
   if (step === 3) return { ...shown, rows: ["score", "e^score"], values: [masked[row], powers[row]] };
   const { powers: shifted, shift } = rowPowers(masked[row]);
-  const withSum = (numbers) => [...numbers, numbers.reduce((a, b) => a + b, 0)];
+  const withSum = (numbers) => [...numbers, sumOf(numbers)];
   const rows = [shift ? "e^(s−max)" : "e^score", "weight"];
   const first = shift ? `s−max: each score minus the largest, ${short(shift)}. ` : "";
   const note = `${first}The lower row is the upper one, divided by its sum.`;

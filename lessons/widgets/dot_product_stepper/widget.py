@@ -10,8 +10,10 @@ from traitlets import validate
 
 from lessons._checks import switch, whole
 from lessons.attention import masked_softmax
-from lessons.widgets.base import LessonWidget, as_tensor, from_json, front_end, style, synced, to_json, to_tensor
+from lessons.widgets.base import LessonWidget, as_tensor, from_json, synced, to_json, to_tensor
 from lessons.widgets.dot_product_stepper import steps
+from lessons.widgets.dot_product_stepper.constants import ALSO_0, NOT_0, TABLES, TITLES, WARNING
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared.rules import read_tokens
 
@@ -172,7 +174,7 @@ class DotProductStepper(LessonWidget):
     @validate("row", "column", "step")
     def _check_place(self, proposal: dict) -> int:
         name, value = proposal["trait"].name, proposal["value"]
-        counts = {"row": self._shapes["q"][0], "column": self._shapes["k"][0], "step": len(steps.TITLES)}
+        counts = {"row": self._shapes["q"][0], "column": self._shapes["k"][0], "step": len(TITLES)}
         whole(0, counts[name] - 1, **{name: value})
         return value
 
@@ -188,14 +190,13 @@ class DotProductStepper(LessonWidget):
         return [self._table(), self._bench()]
 
     def _table(self) -> Panel:
-        size = self.q.size(-1)
-        scaled = f"scores / √{size}" if self.scaled else "scores, not scaled"
+        scaled = TABLES["scaled"].format(size=self.q.size(-1)) if self.scaled else TABLES["not scaled"]
         tone, title, values = (
-            ("scores", "scores = q kᵀ", self.scores),
+            ("scores", TABLES["product"], self.scores),
             ("scores", scaled, self.scaled_scores),
-            ("scores", "masked scores", self.masked),
-            ("values", "e to the power", self.exponentials),
-            ("weights", "weights", self.weights),
+            ("scores", TABLES["masked"], self.masked),
+            ("values", TABLES["powers"], self.exponentials),
+            ("weights", TABLES["weights"], self.weights),
         )[min(self.step, 4)]
         blocked = ~self._may if self.step >= 2 else None
         return Panel(tone, title, self.query_tokens, self.key_tokens, values, blocked, main=True)
@@ -237,8 +238,7 @@ class DotProductStepper(LessonWidget):
         empty = self.empty_rows
         names = ", ".join(f"{row} {steps.quote(self.query_tokens[row])}" for row in empty)
         all_0 = not self.output[empty].any()
-        rest = "and so is the output" if all_0 else "yet the output is not: 0 × ∞ and 0 × NaN are NaN"
-        return f"May look at nothing: query {names}. The weights are 0, {rest}." if empty else ""
+        return WARNING.format(names=names, rest=ALSO_0 if all_0 else NOT_0) if empty else ""
 
     def __repr__(self) -> str:
         (queries, size), (keys, _) = self._shapes["q"], self._shapes["k"]
@@ -246,7 +246,7 @@ class DotProductStepper(LessonWidget):
         title, _, numbers = self.steps()[self.step]
         return (
             f"DotProductStepper: {queries} queries × {keys} keys, d = {size}; query {self.row} {query}, "
-            f"key {self.column} {key}; step {self.step + 1} of {len(steps.TITLES)}, {title}: {numbers}"
+            f"key {self.column} {key}; step {self.step + 1} of {len(TITLES)}, {title}: {numbers}"
         )
 
 

@@ -1,11 +1,15 @@
-import { SIGNED, TONES, WEIGHTS, escapeText, fillWeights, formatNumber, mix, mixColour, readNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, button, choice, joined } from "../shared/parts.js";
+import { ALLOWED, INFINITE, SIGNED } from "../shared/constants.js";
+import { formatNumber, inRows, readFloats, readMatrix, sumOf } from "../shared/numbers.js";
+import { QUIET_NAME, claim, escapeText } from "../shared/markup.js";
+import { VISIBLE, mixColour } from "../shared/palette.js";
+import { fillWeights, mix } from "../shared/attention.js";
+import { TONES } from "../shared/tones.js";
+import { View, asWidget, button, choice, joined } from "../shared/parts.js";
+import { HISTORY } from "./constants.js";
 
 // FunctionLab, put together from grids. The function is the learner's and runs in Python: a click goes there and
 // its result comes back. The reference is computed here, from the mask that the result belongs to.
 
-const STEPS_KEPT = 12;
-const LIT = WEIGHTS.at(-1);
 const PALE = mixColour(SIGNED, 0.5);
 
 /** With its sign, also where only the further decimals are not 0. */
@@ -22,37 +26,24 @@ Object.assign(TONES, {
     return Number.isFinite(x) ? { ...look, ground: mixColour(SIGNED, 0.5 + x / (2.5 * most)) } : { ...look, kind: "infinite" };
   },
   moves: (x, hidden) => {
-    if (x && hidden) return { mark: "↕", text: "leak", ground: LIT, leak: true, say: "moves, though it may not see it: a leak" };
-    if (x) return { mark: "↕", text: "", ground: LIT, say: "moves" };
+    if (x && hidden) return { mark: "↕", text: "leak", ground: VISIBLE, leak: true, say: "moves, though it may not see it: a leak" };
+    if (x) return { mark: "↕", text: "", ground: VISIBLE, say: "moves" };
     if (hidden) return { mark: "×", text: "", kind: "crossed", say: "does not move, and may not see it" };
     return { text: "–", ground: PALE, say: "does not move, though it may see it" };
   },
 });
 
-/** 32-bit floats from base64, in rows. */
-function unpack(text, rows) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  const columns = bytes.length / 4 / rows;
-  const read = (r, c) => view.getFloat32(4 * (r * columns + c), true);
-  return Array.from({ length: rows }, (_, r) => Array.from({ length: columns }, (_, c) => read(r, c)));
-}
-
-/** A table of 0 and 1 from a text. */
 const flip = (mask, places) => {
   const cells = [...mask];
   for (const i of places) cells[i] = cells[i] === "1" ? "0" : "1";
   return cells.join("");
 };
-const table = (text, rows) => {
-  const columns = text.length / rows;
-  return Array.from({ length: rows }, (_, r) => [...text.slice(r * columns, (r + 1) * columns)].map(Number));
-};
+/** A table of 0 and 1 from a text. */
+const table = (text, rows) => inRows(text, rows).map((row) => row.map(Number));
 
 /** a − b; 0 where both are the same infinity or NaN. */
 const subtract = (a, b, differ) =>
   a.map((row, r) => row.map((x, c) => (differ[r][c] || Number.isFinite(x - b[r][c]) ? x - b[r][c] : 0)));
-const numbersOf = (rows) => rows.map((row) => row.map(readNumber));
 
 const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z takes it back.";
 const LAB = `
@@ -68,7 +59,7 @@ const LAB = `
   <div class="lw-stage fl-result"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
   <div class="lw-stage fl-result" data-part="outputs"><div data-part="output"></div>${joined("−", "right")}${joined("=", "gap")}</div>
   <p class="lw-readout" data-part="readout">${POINT}</p>
-  <div class="lw-legend"><span><span class="hg-cell" style="background:${LIT};color:#000"><b>↕</b></span>moves</span>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE};color:#000"><b>↕</b></span>moves</span>
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
     <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span>
     <span><span class="hg-cell" style="background:${PALE};color:#000">=</span>the same</span>
@@ -95,7 +86,7 @@ class Laboratory extends View {
       const element = document.createElement("button");
       Object.assign(element, { type: "button", textContent: name });
       element.dataset.mask = mask;
-      element.setAttribute("data-lm-suppress-shortcuts", "true");
+      element.setAttribute(QUIET_NAME, "true");
       element.addEventListener("click", () => this.change(mask));
       return element;
     });
@@ -105,8 +96,7 @@ class Laboratory extends View {
     this.find("look").addEventListener("click", () => this.model.send({ ask: "leaks" }));
     this.root.addEventListener("keydown", (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.key.toLowerCase() !== "z") return;
-      event.preventDefault();
-      event.stopPropagation();
+      claim(event);
       this.undo();
     });
   }
@@ -116,7 +106,7 @@ class Laboratory extends View {
   change(mask) {
     const now = this.model.get("mask");
     const step = [...mask].flatMap((x, i) => (x === now[i] ? [] : [i]));
-    if (step.length) this.commit({ mask, history: [...this.model.get("history"), step].slice(-STEPS_KEPT) });
+    if (step.length) this.commit({ mask, history: [...this.model.get("history"), step].slice(-HISTORY) });
   }
 
   undo() {
@@ -144,10 +134,10 @@ class Laboratory extends View {
     this.drawControls(state);
     const mask = this.turned(this.painting);
     const allowed = table(mask, state.tokens.length);
-    const count = allowed.flat().reduce((a, b) => a + b, 0);
+    const count = sumOf(allowed.flat());
     const note = `${count} of ${mask.length} pairs may look. Click or drag to change it.`;
     const { grids } = this;
-    grids.allowed.show({ rows: state.tokens, columns: state.key_tokens, values: allowed, convention: "True = may look", note });
+    grids.allowed.show({ rows: state.tokens, columns: state.key_tokens, values: allowed, convention: ALLOWED, note });
     const { result } = state;
     const fresh = result.mask === mask && result.chosen === state.chosen;
     this.root.classList.toggle("fl-waiting", !fresh);
@@ -172,10 +162,10 @@ class Laboratory extends View {
   drawResult(state, result) {
     this.shown = result;
     const { tokens: rows, key_tokens: columns } = state;
-    const values = numbersOf(state.values);
+    const values = readMatrix(state.values);
     const allowed = table(result.mask, rows.length);
     const blocked = allowed.map((row) => row.map((x) => !x));
-    const reference = numbersOf(state.scores).map((row, q) => fillWeights(row, allowed[q], "−∞"));
+    const reference = readMatrix(state.scores).map((row, q) => fillWeights(row, allowed[q], INFINITE));
     const right = reference.map((row) => mix(row, values));
     const moved = result.moved && table(result.moved, rows.length);
     this.drawn = { rows, columns, allowed, reference, right, moved };
@@ -200,8 +190,8 @@ class Laboratory extends View {
     const note = given ? "" : "There is nothing of the function to compare with these.";
     this.grids[right].show({ rows, columns, values: expected, blocked, note });
     if (!given) return;
-    const values = unpack(given.numbers, rows.length);
-    const sums = allowed && values.map((row, q) => ({ total: row.reduce((a, b) => a + b, 0), empty: !allowed[q].some(Boolean) }));
+    const values = inRows(readFloats(given.numbers), rows.length);
+    const sums = allowed && values.map((row, q) => ({ total: sumOf(row), empty: !allowed[q].some(Boolean) }));
     this.grids[mine].show({ rows, columns, values, blocked, sums });
     const differ = table(given.differ, rows.length);
     const difference = subtract(values, expected, differ);

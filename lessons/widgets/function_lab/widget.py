@@ -11,14 +11,15 @@ from torch import Tensor
 from traitlets import observe, validate
 
 from lessons._checks import one_of, optional, whole
-from lessons.widgets.base import LessonWidget, as_tensor, computed, front_end, style, synced
+from lessons.widgets.base import LessonWidget, as_tensor, computed, synced
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.function_lab import trials
+from lessons.widgets.function_lab.constants import HISTORY
 from lessons.widgets.function_lab.experiments import Experiment, bits, compare
 from lessons.widgets.function_lab.presets import EXAMPLES, build_presets, read_allowed, read_inputs, read_takes
 from lessons.widgets.function_lab.tables import describe, draw
 from lessons.widgets.pictures import Panel
 
-HISTORY = 12  # so many steps can be undone
 AT_ONCE = 0.02  # seconds that the leak detector may take after each change
 FOR_A_PICTURE = 1.0
 

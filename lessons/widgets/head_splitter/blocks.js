@@ -1,11 +1,8 @@
-import { escapeText } from "../shared/grid.js";
+import { ARROWS, QUIET_NAME, claim, escapeText } from "../shared/markup.js";
 import { countOf, indexOf, readAll } from "./strided.js";
 
 // A tensor as nested blocks: the last two axes are the rows and columns of a block, the axes before them its place.
 // A tensor with one axis is one line of numbered places.
-
-export const HEADS = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"]; // all take black ink
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /**
  * Draws one tensor of ids, each id once. options: name, onPoint(name, i) when number i, in the order of reading, is
@@ -100,7 +97,7 @@ export class Blocks {
     this.current?.setAttribute("tabindex", "-1");
     this.current = this.cells[i];
     this.current.setAttribute("tabindex", "0");
-    this.current.setAttribute("data-lm-suppress-shortcuts", "true");
+    this.current.setAttribute(QUIET_NAME, "true");
     this.activeId = this.order[i];
   }
 
@@ -133,14 +130,13 @@ export class Blocks {
     const far = event.ctrlKey || event.metaKey;
     const columns = this.shape.at(-1);
     const start = i - (i % columns);
-    if (MOVES[event.key] && !far) this.focus(this.neighbour(i, ...MOVES[event.key]));
+    if (ARROWS[event.key] && !far) this.focus(this.neighbour(i, ...ARROWS[event.key]));
     else if (event.key === "Home") this.focus(far ? 0 : start);
     else if (event.key === "End") this.focus(far ? this.order.length - 1 : start + columns - 1);
     else if ((event.key === " " || event.key === "Enter") && !event.shiftKey && !far) {
       if (!event.repeat) this.onPin(this.name, i);
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   }
 
   /** The cell beside cell i; over the edge of a block, in the next block. */

@@ -1,38 +1,9 @@
-import { readNumber } from "../shared/grid.js";
+import { readNumber } from "../shared/numbers.js";
+import { DEALT, NOT_BACK, NO_COPY, STRAIGHT } from "./constants.js";
 import { contiguous, indexOf, laidOut, permute, reshape, viewAs } from "./strided.js";
 
-// The same computation as in lessons/widgets/splitting.py, on strided tensors. What travels are ids: the place of each
+// The same computation as in splitting.py, on strided tensors. What travels are ids: the place of each
 // number in the memory of x, which tells its home.
-
-export const SIZES = { batch: 3, length: 6, num_heads: 8, head_dim: 4 };
-export const MOST = 200;
-const TELLING = ["batch", "token", "column"];
-const CUT = ["batch", "token", "head", "feature"];
-const SPLIT = ["batch", "head", "token", "feature"];
-export const LETTERS = { batch: "B", token: "T", head: "H", feature: "d", column: "D" };
-export const WAY = [
-  { name: "x", variable: "x", code: "x", axes: TELLING,
-    about: "One row for each token; the colours and letters show which head each number will belong to." },
-  { name: "cut", variable: "cut", code: "cut = x.view(B, T, H, d)", axes: CUT,
-    about: "The last axis is cut in two: the heads are there, inside each token." },
-  { name: "exchange", variable: "heads", code: "heads = cut.transpose(1, 2)", axes: SPLIT,
-    about: "Axes 1 and 2 change places: now each head has its own block, a row for each token." },
-  { name: "attend", variable: "computed", code: "computed = heads.contiguous()", axes: SPLIT,
-    about: "Attention happens here, in each block by itself. Its output is new, head after head in memory; contiguous() stands for it, so that you can follow the numbers." },
-  { name: "exchange back", variable: "back", code: "back = computed.transpose(1, 2)", axes: CUT,
-    about: "Axes 1 and 2 change places again: the heads are inside each token." },
-  { name: "join", variable: "joined", code: "joined = back.reshape(B, T, D)", axes: TELLING,
-    about: "The heads of a token are laid side by side: the shape of x again." },
-];
-export const WRONG = {
-  "view in one step": { step: 2, code: "heads = x.view(B, H, T, d)" },
-  "cut as (d, H)": { step: 2, code: "heads = x.view(B, T, d, H).permute(0, 3, 1, 2)" },
-  "join without exchanging back": { step: 5, code: "joined = computed.reshape(B, T, D)" },
-  "join by view": { step: 5, code: "joined = computed.transpose(1, 2).view(B, T, D)" },
-};
-
-export const ERROR = "RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans " +
-  "across two contiguous subspaces). Use .reshape(...) instead.";
 
 /** The right way, from x to joined, and the wrong way that is chosen; null where torch raises. */
 export function followHeads({ batch: B, length: T, num_heads: H, head_dim: d, compare }) {
@@ -44,10 +15,10 @@ export function followHeads({ batch: B, length: T, num_heads: H, head_dim: d, co
   const computed = contiguous(heads);
   const back = exchange(computed);
   const wrong = {
-    "view in one step": () => viewAs(x, [B, H, T, d]),
-    "cut as (d, H)": () => permute(viewAs(x, [B, T, d, H]), [0, 3, 1, 2]),
-    "join without exchanging back": () => reshape(computed, [B, T, D]),
-    "join by view": () => viewAs(back, [B, T, D]),
+    [STRAIGHT]: () => viewAs(x, [B, H, T, d]),
+    [DEALT]: () => permute(viewAs(x, [B, T, d, H]), [0, 3, 1, 2]),
+    [NOT_BACK]: () => reshape(computed, [B, T, D]),
+    [NO_COPY]: () => viewAs(back, [B, T, D]),
   }[compare]();
   return { way: [x, cut, heads, computed, back, reshape(back, [B, T, D])], wrong };
 }

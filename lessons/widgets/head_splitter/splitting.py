@@ -5,28 +5,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-EXCHANGE, JOIN = 2, 5  # the steps whose place a wrong way takes
-CODE = {
-    "x": "x",
-    "cut": "cut = x.view(B, T, H, d)",
-    "exchange": "heads = cut.transpose(1, 2)",
-    "attend": "computed = heads.contiguous()",
-    "exchange back": "back = computed.transpose(1, 2)",
-    "join": "joined = back.reshape(B, T, D)",
-}
-STRAIGHT, DEALT, NOT_BACK, NO_COPY = (
-    "view in one step",
-    "cut as (d, H)",
-    "join without exchanging back",
-    "join by view",
-)
-WRONG_CODE = {
-    STRAIGHT: "heads = x.view(B, H, T, d)",
-    DEALT: "heads = x.view(B, T, d, H).permute(0, 3, 1, 2)",
-    NOT_BACK: "joined = computed.reshape(B, T, D)",
-    NO_COPY: "joined = computed.transpose(1, 2).view(B, T, D)",
-}
-INSTEAD_OF = {STRAIGHT: EXCHANGE, DEALT: EXCHANGE, NOT_BACK: JOIN, NO_COPY: JOIN}
+from lessons.widgets.head_splitter.constants import DEALT, NOT_BACK, STRAIGHT, WAY, WRONG
+
+CODE = {step["name"]: step["code"] for step in WAY}
+WRONG_CODE = {name: way["code"] for name, way in WRONG.items()}
+INSTEAD_OF = {name: way["step"] for name, way in WRONG.items()}
 
 
 class Step(NamedTuple):

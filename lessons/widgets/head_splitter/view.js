@@ -1,12 +1,14 @@
-import { escapeText, formatNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, button, choice, slider } from "../shared/parts.js";
+import { HEADS } from "../shared/constants.js";
+import { formatNumber } from "../shared/numbers.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { View, asWidget, button, choice, slider } from "../shared/parts.js";
+import { ERROR, HOMES, JOIN, LABELS, LETTERS, MOST, SIZES, WAY, WRONG } from "./constants.js";
+import { Blocks } from "./blocks.js";
+import { followHeads, homeOf, numbersOf } from "./splitting.js";
 import { countOf, indexOf, isContiguous, laidOut, placeOf, readAll } from "./strided.js";
-import { ERROR, LETTERS, MOST, SIZES, WAY, WRONG, followHeads, homeOf, numbersOf } from "./splitting.js";
-import { Blocks, HEADS } from "./blocks.js";
 
 // HeadSplitter: a tensor on its way into the heads and back, the wrong way beside it, and the memory below.
 
-const LABELS = ["numbers", "homes"];
 const HINT = "Point at a number, or move with the arrow keys: it is framed wherever it is. A click or Space pins it; Page Down and Page Up take a step.";
 
 const spell = (x) => (Number.isInteger(x) && Math.abs(x) < 1e5 ? String(x).replace("-", "−") : formatNumber(x));
@@ -84,8 +86,7 @@ class Splitter extends View {
     else if (event.key === "PageUp") this.go(-1);
     else if (event.key === "Escape" && this.model.get("pinned") !== null) this.commit({ pinned: null });
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   }
 
   point(name, i) {
@@ -110,7 +111,7 @@ class Splitter extends View {
 
   drawAll(state, { way, wrong }, numbers) {
     const longest = Math.max(...numbers.map((x) => spell(x).length));
-    const width = state.labels === "homes" ? 46 : Math.max(38, 8 * longest + 4);
+    const width = state.labels === HOMES ? 46 : Math.max(38, 8 * longest + 4);
     this.drawn = { state, way, wrong, numbers, width, tensors: {} };
     const { step } = state;
     this.find("back").disabled = step === 0;
@@ -137,7 +138,7 @@ class Splitter extends View {
     const look = (i, id) => {
       const home = homeOf(id, state);
       const first = state.batch > 1 ? `b${home.batch} ` : "";
-      const [text, mark] = state.labels === "homes"
+      const [text, mark] = state.labels === HOMES
         ? [`${first}t${home.token}`, `h${home.head} f${home.feature}`] : [spell(numbers[id]), `h${home.head}`];
       const odd = name === "wrong" && this.expected(i) !== id;
       const where = axes ? indexOf(tensor, i).map((x, axis) => `${axes[axis]} ${x}`).join(", ") : `place ${i}`;
@@ -196,7 +197,7 @@ class Splitter extends View {
   /** Each memory that a step up to here reads; view and transpose share one. */
   drawMemories() {
     const { state, way } = this.drawn;
-    const last = Math.max(state.step, WRONG[state.compare].step === 5 ? 3 : 0);
+    const last = Math.max(state.step, WRONG[state.compare].step === JOIN ? 3 : 0);
     const memories = [...new Set(way.slice(0, last + 1).map((tensor) => tensor.storage))];
     for (let i = 0; i < 3; i++) {
       const picture = this.pictures[`memory${i}`];

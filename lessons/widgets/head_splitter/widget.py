@@ -8,14 +8,11 @@ from torch import Tensor
 from traitlets import observe, validate
 
 from lessons._checks import one_of, whole
-from lessons.widgets.base import LessonWidget, as_tensor, front_end, style, synced, to_tensor
+from lessons.widgets.base import LessonWidget, as_tensor, synced, to_tensor
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.head_splitter import splitting
+from lessons.widgets.head_splitter.constants import EXCHANGE, LABELS, MOST, NUMBERS, SIZES, STRAIGHT, WAY
 from lessons.widgets.pictures import Panel
-
-LIMITS = {"batch": 3, "length": 6, "num_heads": 8, "head_dim": 4}
-MOST = 200  # so many numbers can be shown
-NUMBERS, HOMES = LABELS = ("numbers", "homes")
-AXES = {3: ["batch", "token", "column"], 4: ["batch", "token", "head", "feature"]}
 
 
 class HeadSplitter(LessonWidget):
@@ -48,7 +45,7 @@ class HeadSplitter(LessonWidget):
         if x is not None:
             x = _read(x, num_heads)
             sizes = _sizes_of(x, num_heads)
-        state = {"compare": splitting.STRAIGHT, "step": splitting.EXCHANGE, "labels": NUMBERS, "pinned": None}
+        state = {"compare": STRAIGHT, "step": EXCHANGE, "labels": NUMBERS, "pinned": None}
         super().__init__(**sizes, x=x, **{**state, **options})
 
     # What the state means
@@ -109,9 +106,9 @@ class HeadSplitter(LessonWidget):
 
     def _count(self, **proposed: Any) -> int:
         """How many numbers there are, if the sizes, of which one may be only proposed, are in order."""
-        sizes = {name: getattr(self, name) for name in LIMITS} | proposed
+        sizes = {name: getattr(self, name) for name in SIZES} | proposed
         for name, value in sizes.items():
-            whole(1, LIMITS[name], **{name: value})
+            whole(1, SIZES[name], **{name: value})
         return _check_count(f"{' · '.join(sizes)} is", sizes)
 
     @validate("x")
@@ -160,10 +157,7 @@ class HeadSplitter(LessonWidget):
         return drawn
 
     def _panel(self, title: str, places: Tensor, step: int, blocked: Tensor | None = None, main: bool = False) -> Panel:
-        axes = list(AXES[places.dim()])
-        if step in (2, 3):
-            axes[1:3] = axes[2:0:-1]
-        *outer, last = axes
+        *outer, last = WAY[step]["axes"]
         rows = torch.cartesian_prod(*(torch.arange(size) for size in places.shape[:-1])).tolist()
         flat = places.reshape(-1, places.size(-1))
         return Panel(
@@ -200,15 +194,15 @@ class HeadSplitter(LessonWidget):
 
 def _read(x: Any, num_heads: int) -> Tensor:
     """x as a tensor (B, T, D) in one piece of memory, if it can be shown and dealt out to the heads."""
-    whole(1, LIMITS["num_heads"], num_heads=num_heads)
+    whole(1, SIZES["num_heads"], num_heads=num_heads)
     x = to_tensor(x, "x", "a tensor (B, T, D)")
     if x.dim() != 3 or x.size(-1) % num_heads:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, a multiple of num_heads = {num_heads})")
     sizes = _sizes_of(x, num_heads)
-    if any(not 1 <= size <= LIMITS[name] for name, size in sizes.items()):
+    if any(not 1 <= size <= SIZES[name] for name, size in sizes.items()):
         raise ValueError(
-            f"x has shape {tuple(x.shape)}; expected B from 1 to {LIMITS['batch']}, T from 1 to {LIMITS['length']}, "
-            f"and D / num_heads from 1 to {LIMITS['head_dim']}"
+            f"x has shape {tuple(x.shape)}; expected B from 1 to {SIZES['batch']}, T from 1 to {SIZES['length']}, "
+            f"and D / num_heads from 1 to {SIZES['head_dim']}"
         )
     _check_count(f"x has shape {tuple(x.shape)}:", sizes)
     return x.clone(memory_format=torch.contiguous_format)

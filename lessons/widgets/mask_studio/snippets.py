@@ -1,7 +1,7 @@
 """The code that builds a mask: in this course, for torch's functions, and for Hugging Face's models."""
 
 from lessons.vocabulary import PAD
-from lessons.widgets.shared.rules import CROSS, DECODER, ENCODER
+from lessons.widgets.shared.constants import CROSS, DECODER, ENCODER
 
 COURSE, FUNCTION, MODULE, HUGGING_FACE = (
     "lessons",

@@ -1,20 +1,19 @@
-import { fillScores, fillWeights, formatNumber, isOne, mix, readNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, button, choice, joined } from "../shared/parts.js";
+import { AFTER, BEFORE, BILLION, CONVENTIONS, CROSS, DECODER, ENCODER, FILLS, INFINITE, KINDS, MAX_TOKENS } from "../shared/constants.js";
+import { formatNumber, isOne, readMatrix, sumOf } from "../shared/numbers.js";
+import { QUIET, claim } from "../shared/markup.js";
+import { VISIBLE } from "../shared/palette.js";
+import { fillScores, fillWeights, mix } from "../shared/attention.js";
+import { View, asWidget, button, choice, joined } from "../shared/parts.js";
+import { ADVICE, HISTORY, PAD } from "./constants.js";
 
-// MaskStudio, put together from grids. The same computation as in lessons/widgets/rules.py, so that a click is
+// MaskStudio, put together from grids. The same computation as in shared/rules.py, so that a click is
 // answered within one frame; Python hears of it afterwards.
 
-const PAD = "<pad>";
-const KINDS = ["encoder self-attention", "decoder self-attention", "cross-attention"];
-const CONVENTIONS = ["True = may look", "True = blocked", "additive 0, −∞"];
-const FILLS = ["−∞", "−1e9", "0 before the softmax", "0 after the softmax"];
-const HISTORY = 30;
-const MAX_TOKENS = 64;
 const FILL_NOTES = {
-  "−∞": "Blocked scores become −∞: their weight is exactly 0.",
-  "−1e9": "Blocked scores become −1e9: the same, unless a whole row is blocked.",
-  "0 before the softmax": "Blocked scores become 0, and e⁰ is 1: what is blocked is still looked at.",
-  "0 after the softmax": "Nothing is hidden from the softmax: the blocked weights are cut out afterwards.",
+  [INFINITE]: "Blocked scores become −∞: their weight is exactly 0.",
+  [BILLION]: "Blocked scores become −1e9: the same, unless a whole row is blocked.",
+  [BEFORE]: "Blocked scores become 0, and e⁰ is 1: what is blocked is still looked at.",
+  [AFTER]: "Nothing is hidden from the softmax: the blocked weights are cut out afterwards.",
 };
 
 /** The pairs that are in one list and not in the other, in order. */
@@ -28,18 +27,18 @@ function difference(one, other) {
 /** All that is drawn, from the state: or null while scores for a new size are on their way from Python. */
 function compute(state, edits) {
   const { source, target, kind, scores, values, fill } = state;
-  const queries = kind === KINDS[0] ? source : target;
-  const keys = kind === KINDS[1] ? target : source;
+  const queries = kind === ENCODER ? source : target;
+  const keys = kind === DECODER ? target : source;
   if (scores.length !== queries.length || scores[0].length !== keys.length || values.length !== keys.length) return null;
   const padding = queries.map(() => keys.map((token) => Number(token !== PAD)));
-  const causal = kind === KINDS[1] ? queries.map((_, q) => keys.map((_, k) => Number(k <= q))) : null;
+  const causal = kind === DECODER ? queries.map((_, q) => keys.map((_, k) => Number(k <= q))) : null;
   const allowed = padding.map((row, q) => row.map((x, k) => (causal ? x & causal[q][k] : x)));
   const clicks = queries.map(() => keys.map(() => NaN));
   for (const [q, k] of edits) if (allowed[q]?.[k] !== undefined) clicks[q][k] = allowed[q][k] ^= 1;
   const blocked = allowed.map((row) => row.map((x) => !x));
   const filled = scores.map((row, q) => fillScores(row, allowed[q], fill));
   const weights = scores.map((row, q) => fillWeights(row, allowed[q], fill));
-  const sums = weights.map((row, q) => ({ total: row.reduce((a, b) => a + b, 0), empty: !allowed[q].some(Boolean) }));
+  const sums = weights.map((row, q) => ({ total: sumOf(row), empty: !allowed[q].some(Boolean) }));
   const output = weights.map((row) => mix(row, values));
   return { queries, keys, padding, causal, clicks, allowed, blocked, filled, weights, sums, output, values };
 }
@@ -55,7 +54,7 @@ const FRAME = `
   <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
   <p class="lw-readout" data-part="readout">${HINT}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>
-  <div class="lw-legend"><span><span class="hg-cell" style="background:#fee838"></span>may look</span>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>may look</span>
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
     <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
     <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span></div>
@@ -89,13 +88,11 @@ class Studio extends View {
   pressKey(event) {
     const typing = event.target.tagName === "INPUT";
     if (typing && event.key === "Enter") {
-      event.preventDefault(); // JupyterLab takes Enter away before the field would report its change
-      event.stopPropagation();
+      claim(event); // JupyterLab takes Enter away before the field would report its change
       this.rename(event.target.dataset.part, event.target.value);
     }
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !event.shiftKey) {
-      event.preventDefault();
-      event.stopPropagation();
+      claim(event);
       this.undo();
     }
   }
@@ -135,7 +132,7 @@ class Studio extends View {
   draw(state) {
     if (state.scores !== this.given?.scores || state.values !== this.given?.values) {
       this.given = { scores: state.scores, values: state.values };
-      this.numbers = { scores: state.scores.map((row) => row.map(readNumber)), values: state.values.map((row) => row.map(readNumber)) };
+      this.numbers = { scores: readMatrix(state.scores), values: readMatrix(state.values) };
     }
     this.drawControls(state);
     const drawn = compute({ ...state, ...this.numbers }, difference(state.edits, this.painting));
@@ -151,7 +148,7 @@ class Studio extends View {
       const input = this.find(name);
       if (input !== input.getRootNode().activeElement || !input.matches(":focus")) input.value = state[name].join(" ");
     }
-    const roles = { [KINDS[0]]: ["queries and keys", "not used here"], [KINDS[1]]: ["not used here", "queries and keys"], [KINDS[2]]: ["keys", "queries"] };
+    const roles = { [ENCODER]: ["queries and keys", "not used here"], [DECODER]: ["not used here", "queries and keys"], [CROSS]: ["keys", "queries"] };
     const [source, target] = roles[state.kind];
     this.find("source-role").textContent = `source: ${source}`;
     this.find("target-role").textContent = `target: ${target}`;
@@ -163,7 +160,7 @@ class Studio extends View {
     const { grids } = this;
     const { queries: rows, keys: columns, blocked } = drawn;
     const features = drawn.values[0].map((_, i) => String(i));
-    const count = drawn.allowed.flat().reduce((a, b) => a + b, 0);
+    const count = sumOf(drawn.allowed.flat());
     grids.padding.show({ rows, columns, values: drawn.padding });
     this.find("causal").parentElement.hidden = !drawn.causal;
     if (drawn.causal) grids.causal.show({ rows, columns, values: drawn.causal });
@@ -179,9 +176,7 @@ class Studio extends View {
   drawWarning({ queries, sums }) {
     const empty = queries.map((token, q) => [q, token]).filter(([q]) => sums[q].empty);
     const names = empty.map(([q, token]) => `${q} “${token}”`).join(", ");
-    const text = !empty.length ? "" : `${empty.length === 1 ? "Query" : "Queries"} ${names} may look at nothing. ` +
-      "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; " +
-      "nn.MultiheadAttention makes them NaN; with −1e9 the query looks evenly at all that is hidden.";
+    const text = !empty.length ? "" : `${empty.length === 1 ? "Query" : "Queries"} ${names} may look at nothing. ${ADVICE}`;
     this.say(text);
   }
 

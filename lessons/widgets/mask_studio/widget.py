@@ -8,27 +8,24 @@ from traitlets import observe, validate
 
 from lessons._checks import one_of, whole
 from lessons.masks import combine
-from lessons.widgets.base import LessonWidget, as_tensor, front_end, synced, to_tensor
+from lessons.widgets.base import LessonWidget, as_tensor, synced, to_tensor
+from lessons.widgets.front_end import front_end
+from lessons.widgets.mask_studio.constants import ADVICE, HISTORY
 from lessons.widgets.mask_studio.snippets import write_snippets
 from lessons.widgets.pictures import Panel
-from lessons.widgets.shared import rules
+from lessons.widgets.shared import constants, rules
 
 SOURCE = "the cat is asleep <pad> <pad>"
 TARGET = "<bos> le chat dort <pad>"
 VALUE_DIM = 3
-HISTORY = 30  # so many steps can be undone
-ALIASES = {"-inf": rules.INFINITE, "-1e9": rules.BILLION, "additive 0, -inf": rules.ADDITIVE}
-ADVICE = (
-    "lessons.attention and F.scaled_dot_product_attention make its weights and its output 0; "
-    "nn.MultiheadAttention makes them NaN; with −1e9 it looks evenly at all that is hidden."
-)
+ALIASES = {"-inf": constants.INFINITE, "-1e9": constants.BILLION, "additive 0, -inf": constants.ADDITIVE}
 
 
 class MaskStudio(LessonWidget):
     """Rules and clicks -> mask -> scores -> weights -> output, side by side; every click is answered at once.
 
     source, target: two sentences, each a text, a list of tokens or a number of tokens; "<pad>" is padding.
-    kind: one of rules.KINDS; it decides who are the queries and keys, and whether the causal rule holds.
+    kind: one of shared.constants.KINDS; it decides who are the queries and keys, and whether the causal rule holds.
     scores (Q, K) and values (K, d_v): tensors or nested lists; drawn from a fixed seed unless given.
 
     `edits` are the learner's clicks, pairs [query, key] that are turned around against the rules. All traits can
@@ -45,14 +42,14 @@ class MaskStudio(LessonWidget):
         self,
         source: Any = None,
         target: Any = None,
-        kind: str = rules.DECODER,
+        kind: str = constants.DECODER,
         scores: Any = None,
         values: Any = None,
         **options: Any,
     ):
         source = rules.read_tokens(SOURCE if source is None else source, "source")
         target = rules.read_tokens(TARGET if target is None else target, "target")
-        kind = _one_of(rules.KINDS, kind, "kind")
+        kind = _one_of(constants.KINDS, kind, "kind")
         num_queries, num_keys = map(len, rules.queries_and_keys(source, target, kind))
         self._own: dict[str, Tensor] = {}
         super().__init__(
@@ -61,8 +58,8 @@ class MaskStudio(LessonWidget):
             kind=kind,
             edits=[],
             history=[],
-            convention=rules.ALLOWED,
-            fill=rules.INFINITE,
+            convention=constants.ALLOWED,
+            fill=constants.INFINITE,
             scores=rules.seeded(num_queries, num_keys, seed=0) if scores is None else scores,
             values=rules.seeded(num_keys, VALUE_DIM, seed=1) if values is None else values,
             **options,
@@ -172,7 +169,7 @@ class MaskStudio(LessonWidget):
     @validate("kind", "convention", "fill")
     def _check_choice(self, proposal: dict) -> str:
         name = proposal["trait"].name
-        choices = {"kind": rules.KINDS, "convention": rules.CONVENTIONS, "fill": rules.FILLS}[name]
+        choices = {"kind": constants.KINDS, "convention": constants.CONVENTIONS, "fill": constants.FILLS}[name]
         return _one_of(choices, proposal["value"], name)
 
     @validate("edits")

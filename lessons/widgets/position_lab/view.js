@@ -1,12 +1,13 @@
-import { formatNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, slider } from "../shared/parts.js";
+import { formatNumber } from "../shared/numbers.js";
+import { QUIET } from "../shared/markup.js";
+import { View, asWidget, slider } from "../shared/parts.js";
+import { BASES, LIMITS } from "./constants.js";
 
 // PositionLab: the same sinusoids and angles as in lessons/positions.py, so that a slider is answered at once.
 
-const BASES = ["10", "100", "1000", "10000"];
 const [WIDE, TALL, EDGE] = [380, 190, 34];
 const PLACE = `
-  <div class="lw-bar">${slider("num_positions", "positions", 2, 32, 1)}${slider("d_model", "features D", 2, 24, 1)}
+  <div class="lw-bar">${slider("num_positions", "positions", ...LIMITS.num_positions, 1)}${slider("d_model", "features D", ...LIMITS.d_model, 1)}
     <label>base<select data-part="base" ${QUIET}>${BASES.map((x) => `<option>${x}</option>`).join("")}</select></label>
     ${slider("first", "first position", 0, 15, 1)}${slider("second", "second position", 0, 15, 1)}${slider("pair", "pair of features", 0, 3, 1)}</div>
   <div class="lw-stage"><div data-part="table"></div>

@@ -11,11 +11,10 @@ from traitlets import observe, validate
 from lessons import plots
 from lessons._checks import one_of, whole
 from lessons.positions import rotary_angles, rotate, sinusoids
-from lessons.widgets.base import LessonWidget, front_end, style, synced
+from lessons.widgets.base import LessonWidget, synced
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
-
-LIMITS = {"num_positions": (2, 32), "d_model": (2, 24)}
-BASES = (10, 100, 1000, 10000)
+from lessons.widgets.position_lab.constants import BASES, LIMITS
 
 
 class PositionLab(LessonWidget):

@@ -1,8 +1,9 @@
-import { escapeText, formatNumber } from "../shared/grid.js";
+import { formatNumber } from "../shared/numbers.js";
+import { escapeText, svgLine, svgText, tenth } from "../shared/markup.js";
+import { LINE_NAMES } from "./constants.js";
 
 // The charts of ScalingLab, as SVG in text. Lines differ by dash and mark, not by colour alone; each chart says its numbers.
 
-export const LINE_NAMES = { false: "not scaled", true: "divided by √d" };
 const WIDE = 350;
 const HIGH = 224;
 const [LEFT, RIGHT, TOP, BOTTOM] = [54, WIDE - 14, 16, HIGH - 38];
@@ -16,13 +17,9 @@ export function fewDigits(x) {
 export const percent = (share) => `${formatNumber(100 * share, share > 0 && share < 0.0995 ? 1 : 0)} %`;
 
 const kindOf = (scaled) => (scaled ? "sl-scaled" : "sl-plain");
-const write = (x, y, content, anchor = "middle", more = "") =>
-  `<text x="${x}" y="${y}" text-anchor="${anchor}"${more}>${escapeText(content)}</text>`;
-const stroke = (x1, y1, x2, y2, kind) => `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" class="${kind}"/>`;
-const round = (x) => Math.round(10 * x) / 10;
 const svg = (label, body, wide = WIDE, high = HIGH) =>
   `<svg class="sl-chart" viewBox="0 0 ${wide} ${high}" role="img" aria-label="${escapeText(label)}">${body}</svg>`;
-const axis = (title) => stroke(LEFT, BOTTOM, RIGHT, BOTTOM, "sl-axis") + write((LEFT + RIGHT) / 2, HIGH - 4, title);
+const axis = (title) => svgLine(LEFT, BOTTOM, RIGHT, BOTTOM, "sl-axis") + svgText((LEFT + RIGHT) / 2, HIGH - 4, title);
 
 /** Scores in bars of width 1; what lies further out than 32 is counted at the sides. */
 export function histogram(scores, scaled, deviation) {
@@ -36,23 +33,23 @@ export function histogram(scores, scaled, deviation) {
   const most = Math.max(...counts, 1);
   const top = TOP + 50;
   const step = (RIGHT - LEFT) / counts.length;
-  const at = (x) => round(LEFT + (x + REACH) * step);
+  const at = (x) => tenth(LEFT + (x + REACH) * step);
   const bars = counts.map((count, i) => {
     const height = ((BOTTOM - top) * count) / most;
-    return count ? `<rect x="${round(LEFT + i * step)}" y="${round(BOTTOM - height)}" width="${round(step - 0.8)}" height="${round(height)}" data-value="${count}"/>` : "";
+    return count ? `<rect x="${tenth(LEFT + i * step)}" y="${tenth(BOTTOM - height)}" width="${tenth(step - 0.8)}" height="${tenth(height)}" data-value="${count}"/>` : "";
   });
-  const ticks = [-32, -16, 0, 16, 32].map((x) => write(at(x), BOTTOM + 15, formatNumber(x, 0)));
+  const ticks = [-32, -16, 0, 16, 32].map((x) => svgText(at(x), BOTTOM + 15, formatNumber(x, 0)));
   const [from, to] = [-deviation, deviation].map((x) => at(Math.min(Math.max(x, -REACH), REACH)));
-  const ends = deviation <= REACH ? stroke(from, TOP + 17, from, TOP + 27, "sl-mark") + stroke(to, TOP + 17, to, TOP + 27, "sl-mark") : "";
-  const bracket = stroke(from, TOP + 22, to, TOP + 22, "sl-mark") + ends;
+  const ends = deviation <= REACH ? svgLine(from, TOP + 17, from, TOP + 27, "sl-mark") + svgLine(to, TOP + 17, to, TOP + 27, "sl-mark") : "";
+  const bracket = svgLine(from, TOP + 22, to, TOP + 22, "sl-mark") + ends;
   const share = (count) => percent(count / scores.length);
-  const sides = (out.below ? write(LEFT, TOP + 44, `◂ ${share(out.below)} further out`, "start") : "") +
-    (out.above ? write(RIGHT, TOP + 44, `${share(out.above)} further out ▸`, "end") : "");
+  const sides = (out.below ? svgText(LEFT, TOP + 44, `◂ ${share(out.below)} further out`, "start") : "") +
+    (out.above ? svgText(RIGHT, TOP + 44, `${share(out.above)} further out ▸`, "end") : "");
   const within = [1, 4, 16, 32].map((x) => `${share(scores.filter((s) => Math.abs(s) <= x).length)} within ±${x}`).join(", ");
   const label = `Histogram of ${scores.length} scores. Standard deviation ${formatNumber(deviation)}; ${within}.`;
   const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${bracket}${ticks.join("")}${sides}` +
-    write((LEFT + RIGHT) / 2, TOP + 8, `± one standard deviation: ${formatNumber(deviation)}`) +
-    stroke(LEFT, top, LEFT, BOTTOM, "sl-axis") + write(LEFT - 6, top + 5, share(most), "end") + write(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis("score, as it goes into the softmax");
+    svgText((LEFT + RIGHT) / 2, TOP + 8, `± one standard deviation: ${formatNumber(deviation)}`) +
+    svgLine(LEFT, top, LEFT, BOTTOM, "sl-axis") + svgText(LEFT - 6, top + 5, share(most), "end") + svgText(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis("score, as it goes into the softmax");
   return svg(label, body);
 }
 
@@ -69,8 +66,8 @@ const signs = {
  */
 export function curveChart(chart, sizes, at, scaled, curves) {
   const far = Math.max(Math.log2(sizes.at(-1)), 1);
-  const place = (d) => round(LEFT + 6 + ((RIGHT - LEFT - 12) * Math.log2(d)) / far);
-  const height = (value) => round(BOTTOM - (BOTTOM - TOP) * Math.min(Math.max(chart.axis(value), 0), 1));
+  const place = (d) => tenth(LEFT + 6 + ((RIGHT - LEFT - 12) * Math.log2(d)) / far);
+  const height = (value) => tenth(BOTTOM - (BOTTOM - TOP) * Math.min(Math.max(chart.axis(value), 0), 1));
   const line = (kind) => {
     const points = sizes.map((d, i) => [place(d), height(curves[kind][i]), chart.axis(curves[kind][i])]);
     const marks = points.map(([x, y, share]) => signs[share < 0 ? "low" : share > 1 ? "high" : kind](x, y));
@@ -78,16 +75,16 @@ export function curveChart(chart, sizes, at, scaled, curves) {
   };
   const ticks = chart.ticks.map(([value, text]) => {
     const y = height(value);
-    return stroke(LEFT, y, RIGHT, y, "sl-rule") + write(LEFT - 6, y + 4, text, "end");
+    return svgLine(LEFT, y, RIGHT, y, "sl-rule") + svgText(LEFT - 6, y + 4, text, "end");
   });
   const named = sizes.filter((d) => Number.isInteger(Math.log2(d) / 2) || d === sizes.at(-1));
-  const below = named.filter((d, i) => i === named.length - 1 || place(named.at(-1)) - place(d) > 26).map((d) => write(place(d), BOTTOM + 15, String(d)));
+  const below = named.filter((d, i) => i === named.length - 1 || place(named.at(-1)) - place(d) > 26).map((d) => svgText(place(d), BOTTOM + 15, String(d)));
   const now = curves[scaled][at];
   const [x, y] = [place(sizes[at]), height(now)];
   const side = x > (LEFT + RIGHT) / 2 ? -1 : 1;
   const lift = y < TOP + 24 ? 20 : -10;
-  const present = stroke(x, TOP, x, BOTTOM, "sl-now") + `<circle class="sl-ring" cx="${x}" cy="${y}" r="7.5"/>` +
-    write(x + side * 9, y + lift, fewDigits(now), side < 0 ? "end" : "start", ' class="sl-value"');
+  const present = svgLine(x, TOP, x, BOTTOM, "sl-now") + `<circle class="sl-ring" cx="${x}" cy="${y}" r="7.5"/>` +
+    svgText(x + side * 9, y + lift, fewDigits(now), side < 0 ? "end" : "start", ' class="sl-value"');
   const said = (kind) => `${LINE_NAMES[kind]}: ${sizes.map((d, i) => `d ${d}, ${fewDigits(curves[kind][i])}`).join("; ")}`;
   const label = `${chart.name} against d. ${said(false)}. ${said(true)}. Now: d ${sizes[at]}, ${LINE_NAMES[scaled]}, ${fewDigits(now)}.`;
   return svg(label, ticks.join("") + below.join("") + axis("d, the head dimension") + line("false") + line("true") + present);
@@ -97,9 +94,9 @@ export function curveChart(chart, sizes, at, scaled, curves) {
 export function weightBars(weights, rowHeight, scaled) {
   const wide = 150;
   const high = weights.length * rowHeight;
-  const bars = weights.map((w, i) => `<rect x="0" y="${i * rowHeight + 5}" width="${round(wide * w)}" height="${rowHeight - 10}"/>`);
-  const even = round(wide / weights.length);
+  const bars = weights.map((w, i) => `<rect x="0" y="${i * rowHeight + 5}" width="${tenth(wide * w)}" height="${rowHeight - 10}"/>`);
+  const even = tenth(wide / weights.length);
   const label = `Weights as bars: ${weights.map((w, i) => `k${i} ${formatNumber(w)}`).join(", ")}. Dashed: the even share, ${formatNumber(1 / weights.length)}.`;
-  const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${stroke(0.5, 0, 0.5, high, "sl-axis")}${stroke(even, 0, even, high, "sl-even")}`;
+  const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${svgLine(0.5, 0, 0.5, high, "sl-axis")}${svgLine(even, 0, even, high, "sl-even")}`;
   return svg(label, body, wide + 2, high).replace("<svg ", `<svg width="${wide + 2}" height="${high}" `);
 }

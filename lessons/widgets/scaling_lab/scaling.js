@@ -1,11 +1,8 @@
-import { softmax } from "../shared/grid.js";
+import { sumOf } from "../shared/numbers.js";
+import { softmax } from "../shared/attention.js";
+import { MAX_FEATURES, MAX_KEYS, NUM_QUERIES, STUCK } from "./constants.js";
 
-// The same computation as in lessons/widgets/scaling.py: random queries and keys, weights, entropy and gradient.
-
-const NUM_QUERIES = 100;
-const MAX_KEYS = 16;
-const MAX_FEATURES = 1024;
-const STUCK = 0.99;
+// The same computation as in scaling.py: random queries and keys, weights, entropy and gradient.
 
 function scramble(x) {
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
@@ -118,7 +115,7 @@ export function gradientSize(weights, divisor, products, query, at) {
   const withAverage = relative.map((row) => row.reduce((sum, x, j) => sum + x * weights[j], 0));
   const average = withAverage.reduce((sum, x, i) => sum + x * weights[i], 0);
   const squares = weights.map((w, i) => w ** 2 * Math.max(relative[i][i] - 2 * withAverage[i] + average, 0));
-  return Math.sqrt(squares.reduce((a, b) => a + b, 0)) / divisor;
+  return Math.sqrt(sumOf(squares)) / divisor;
 }
 
 /** As torch's median: of an even number, the lower one of the middle two. */
@@ -127,7 +124,7 @@ const medianOf = (numbers) => numbers.sort((a, b) => a - b)[(numbers.length - 1)
 /** The mean entropy of all queries, their median gradient, and the share that gives over 99 % to a single key. */
 function summarise(products, at, divisor) {
   const weights = products.queries.map((_, n) => softmax(products.scores(n, at).map((x) => x / divisor)));
-  const mean = (numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
+  const mean = (numbers) => sumOf(numbers) / numbers.length;
   return {
     entropy: mean(weights.map(spreadOf)),
     gradient: medianOf(weights.map((row, n) => gradientSize(row, divisor, products, n, at))),
@@ -159,6 +156,6 @@ export function measure(state, products) {
 
 /** Of numbers as they are, about their mean. */
 export function deviation(numbers) {
-  const mean = numbers.reduce((a, b) => a + b, 0) / numbers.length;
+  const mean = sumOf(numbers) / numbers.length;
   return Math.sqrt(numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / numbers.length);
 }

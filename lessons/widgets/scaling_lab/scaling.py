@@ -1,6 +1,6 @@
 """What ScalingLab computes, without a widget: pairs of q and k -> scores -> weights -> entropy and gradient.
 
-Shapes: N queries, each with K keys of its own; d features. The same numbers are drawn in scaling.js.
+Shapes: N queries, each with K keys of its own; d features. The same numbers are drawn by scaling.js.
 """
 
 import math
@@ -9,10 +9,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-NUM_QUERIES = 100
-MAX_KEYS = 16
-MAX_FEATURES = 1024
-STUCK = 0.99
+from lessons.widgets.scaling_lab.constants import MAX_FEATURES, MAX_KEYS, NUM_QUERIES, STUCK
+
 _LOW = 0xFFFFFFFF  # the lower 32 bits
 
 

@@ -1,7 +1,9 @@
-import { formatNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, button, checkbox, joined, slider } from "../shared/parts.js";
-import { Products, deviation, limitsOf, measure, sizeOf, sizesFor } from "./scaling.js";
-import { LINE_NAMES, curveChart, fewDigits, histogram, percent, weightBars } from "./charts.js";
+import { formatNumber } from "../shared/numbers.js";
+import { QUIET } from "../shared/markup.js";
+import { View, asWidget, button, checkbox, joined, slider } from "../shared/parts.js";
+import { LINE_NAMES, MAX_KEYS, NUM_QUERIES } from "./constants.js";
+import { curveChart, fewDigits, histogram, percent, weightBars } from "./charts.js";
+import { Products, deviation, measure, sizeOf, sizesFor } from "./scaling.js";
 
 // ScalingLab: one query in grids, all queries in charts. The sliders of d and of the temperature move by powers of two.
 
@@ -16,7 +18,7 @@ const chart = (name, label) => `<section class="hg-panel sl-panel"><h4>${label}<
 const HINT = "Point at a cell, or move with the arrow keys, to read what it says.";
 const LAB = `
   <div class="lw-bar">${steps("d", "d, the head dimension")}${checkbox("scaled", "divide by √d")}${steps("temperature", "temperature")}
-    ${slider("num_keys", "keys", 1, 16, 1)}${slider("query", "query shown", 0, 99, 1)}${button("again", "Another draw")}</div>
+    ${slider("num_keys", "keys", 1, MAX_KEYS, 1)}${slider("query", "query shown", 0, NUM_QUERIES - 1, 1)}${button("again", "Another draw")}</div>
   <p class="sl-formula" data-part="formula"></p>
   <div class="lw-stage"><div data-part="scores"></div>${joined("→", "weights")}<section class="hg-panel"><h4>as bars</h4><div data-part="bars"></div><p class="hg-note">dashed: the even share</p></section>
     ${joined("→", "jacobian")}
@@ -25,8 +27,8 @@ const LAB = `
   <p class="lw-readout" data-part="readout">${HINT}</p>
   <div class="lw-stage sl-charts">${chart("histogram", `<span data-part="histogram-title"></span>`)}
     ${chart("entropies", "mean entropy (nats)")}${chart("gradients", "median size of the gradient, ∂weights/∂q")}</div>
-  <p class="lw-legend"><span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-plain"><path d="M0 6h34"/><rect x="14" y="3" width="6" height="6"/></g></svg>not scaled</span>
-    <span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-scaled"><path d="M0 6h34"/><circle cx="17" cy="6" r="3.4"/></g></svg>divided by √d</span>
+  <p class="lw-legend"><span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-plain"><path d="M0 6h34"/><rect x="14" y="3" width="6" height="6"/></g></svg>${LINE_NAMES.false}</span>
+    <span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-scaled"><path d="M0 6h34"/><circle cx="17" cy="6" r="3.4"/></g></svg>${LINE_NAMES.true}</span>
     <span><svg width="20" height="16" class="sl-chart" aria-hidden="true"><circle class="sl-ring" cx="10" cy="8" r="6.5"/></svg>now</span>
     <span>▽ △ off the chart</span></p>
   <p class="lw-readout" data-part="stuck"></p>

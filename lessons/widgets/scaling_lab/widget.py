@@ -11,11 +11,12 @@ from traitlets import observe, validate
 
 from lessons import plots
 from lessons._checks import between, switch, whole
-from lessons.widgets.base import LessonWidget, from_json, front_end, style, synced, to_json, to_tensor
+from lessons.widgets.base import LessonWidget, from_json, synced, to_json, to_tensor
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel, format_number
 from lessons.widgets.scaling_lab import scaling
+from lessons.widgets.scaling_lab.constants import LINE_NAMES, MAX_FEATURES, MAX_KEYS, NUM_QUERIES
 
-NAMES = {False: "not scaled", True: "divided by √d"}
 GREATEST = 1e6  # of the learner's own features
 MAX_OWN = 64  # queries
 
@@ -125,10 +126,10 @@ class ScalingLab(LessonWidget):
 
     def curves(self) -> dict[str, dict[str, list[float]]]:
         """By measure, "entropy" (mean), "gradient" (median), "stuck" (share), then by scaling: one number a size."""
-        curves = {measure: {name: [] for name in NAMES.values()} for measure in ("entropy", "gradient", "stuck")}
+        curves = {measure: {name: [] for name in LINE_NAMES.values()} for measure in ("entropy", "gradient", "stuck")}
         for d in self.sizes:
             q, k = self.vectors(d)
-            for scaled, name in NAMES.items():
+            for scaled, name in LINE_NAMES.items():
                 divisor = (math.sqrt(d) if scaled else 1.0) * self.temperature
                 for measure, number in scaling.summarise(q, k, divisor).items():
                     curves[measure][name].append(number)
@@ -199,14 +200,14 @@ class ScalingLab(LessonWidget):
         ]
 
     def _all(self) -> str:
-        count = scaling.NUM_QUERIES if self.own is None else len(self.own[0])
+        count = NUM_QUERIES if self.own is None else len(self.own[0])
         return f"all {count} queries" if count > 1 else "the one query"
 
     def figure(self) -> Figure:
         """All scores, the weights of the one query, and both curves, by lessons.plots."""
         picture = Figure(figsize=(11, 7), layout="constrained")
         (scores, weights), (entropy, gradient) = picture.subplots(2, 2)
-        name = f"{NAMES[self.scaled]}, temperature {self.temperature:g}"
+        name = f"{LINE_NAMES[self.scaled]}, temperature {self.temperature:g}"
         title = f"Scores of {self._all()}, d = {self.d}: {name}"
         plots.plot_histograms({name: self.all_scores}, ax=scores, xlabel="score", title=title)
         keys = [f"k{i}" for i in range(self.num_keys)]
@@ -218,7 +219,7 @@ class ScalingLab(LessonWidget):
 
     def __repr__(self) -> str:
         return (
-            f"ScalingLab: d = {self.d}, √d = {math.sqrt(self.d):.2f}, {NAMES[self.scaled]}, "
+            f"ScalingLab: d = {self.d}, √d = {math.sqrt(self.d):.2f}, {LINE_NAMES[self.scaled]}, "
             f"temperature {self.temperature:g}, {self.num_keys} keys; query {self.query}: "
             f"entropy {self.entropy:.2f} of {math.log(self.num_keys):.2f} nats, "
             f"largest weight {self.weights.max().item():.2f}, size of the gradient {self.gradient_size:.2f}"
@@ -228,7 +229,7 @@ class ScalingLab(LessonWidget):
 def _limits(own: tuple[Tensor, Tensor] | None) -> dict[str, int]:
     """The greatest value of each whole number."""
     if own is None:
-        limits = {"d": scaling.MAX_FEATURES, "num_keys": scaling.MAX_KEYS, "query": scaling.NUM_QUERIES - 1}
+        limits = {"d": MAX_FEATURES, "num_keys": MAX_KEYS, "query": NUM_QUERIES - 1}
     else:
         q, k = own
         limits = {"d": q.size(1), "num_keys": k.size(0), "query": q.size(0) - 1}
@@ -238,9 +239,9 @@ def _limits(own: tuple[Tensor, Tensor] | None) -> dict[str, int]:
 def _read_own(q: Any, k: Any) -> tuple[Tensor, Tensor]:
     q, k = (_read_features(value, name) for value, name in ((q, "q"), (k, "k")))
     q = q[None] if q.dim() == 1 else q
-    for matrix, name, most in ((q, "q", MAX_OWN), (k, "k", scaling.MAX_KEYS)):
-        if matrix.dim() != 2 or not 1 <= len(matrix) <= most or not 1 <= matrix.size(1) <= scaling.MAX_FEATURES:
-            limits = f"1 to {most} rows of 1 to {scaling.MAX_FEATURES} features"
+    for matrix, name, most in ((q, "q", MAX_OWN), (k, "k", MAX_KEYS)):
+        if matrix.dim() != 2 or not 1 <= len(matrix) <= most or not 1 <= matrix.size(1) <= MAX_FEATURES:
+            limits = f"1 to {most} rows of 1 to {MAX_FEATURES} features"
             raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected {limits}")
     if q.size(1) != k.size(1):
         raise ValueError(f"k has shape {tuple(k.shape)}; expected (K, {q.size(1)}), as many features as q has")

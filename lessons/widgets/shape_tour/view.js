@@ -1,5 +1,6 @@
-import { escapeText } from "../shared/grid.js";
-import { QUIET, View, asWidget, button } from "../shared/parts.js";
+import { inRows, readFloats, sumOf } from "../shared/numbers.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { View, asWidget, button } from "../shared/parts.js";
 
 // ShapeTour: the stops of a batch on its way through the model, and the tensor at the present one.
 
@@ -42,8 +43,7 @@ class Tour extends View {
     const ways = { PageDown: step + 1, PageUp: step - 1 };
     if (listed) Object.assign(ways, { ArrowDown: step + 1, ArrowRight: step + 1, ArrowUp: step - 1, ArrowLeft: step - 1, Home: 0, End: Infinity });
     if (!(event.key in ways)) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.go(ways[event.key]);
     if (listed) this.find("way").querySelector(`[data-step="${this.model.get("step")}"]`).focus();
   }
@@ -91,9 +91,7 @@ class Tour extends View {
 
   drawTensor(shown, name) {
     this.painted = shown;
-    const floats = new Float32Array(Uint8Array.from(atob(shown.data), (c) => c.charCodeAt(0)).buffer);
-    const columns = shown.columns.length;
-    const values = shown.rows.map((_, r) => [...floats.subarray(r * columns, (r + 1) * columns)]);
+    const values = inRows(readFloats(shown.data), shown.rows.length);
     const [rowAxis, columnAxis] = shown.axes;
     const kind = `${shown.tone} ${rowAxis} ${columnAxis}`;
     if (kind !== this.kind) {
@@ -101,7 +99,7 @@ class Tour extends View {
       this.tensor = this.grid("grid", { title: name, tone: shown.tone, rowAxis, columnAxis, sums: shown.tone === "weights" });
       this.kind = kind;
     }
-    const sums = values.map((row) => ({ total: row.reduce((a, b) => a + b, 0), empty: false }));
+    const sums = values.map((row) => ({ total: sumOf(row), empty: false }));
     const note = `${shown.more ? "The first of them; " : ""}rows: ${rowAxis}, columns: ${columnAxis}`;
     this.tensor.show({ rows: shown.rows, columns: shown.columns, values, sums, note, title: name });
   }

@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,7 +12,8 @@ from traitlets import observe, validate
 from lessons._checks import whole
 from lessons.config import TransformerConfig
 from lessons.transformer import Transformer
-from lessons.widgets.base import LessonWidget, computed, front_end, style, synced
+from lessons.widgets.base import LessonWidget, computed, synced
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 
 MOST = 24  # so many rows and columns are drawn
@@ -23,8 +25,8 @@ TARGET = ["<bos> le chat dort", "<bos> il dort <pad>"]
 class Stop:
     """One stop on the way: a tensor, the names of its axes, the line of code that made it, and what it is."""
 
-    name: str
     side: str  # "encoder" or "decoder"
+    name: str
     axes: str
     code: str
     text: str
@@ -59,9 +61,7 @@ def walk(model: Transformer, src: Tensor, tgt: Tensor) -> list[Stop]:
 
 
 def _encoder_stops(src: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor]) -> list[Stop]:
-    def stop(name: str, axes: str, code: str, text: str, tensor: Tensor) -> Stop:
-        return Stop(name, "encoder", axes, code, text, tensor)
-
+    stop = partial(Stop, "encoder")
     text = "Whole numbers, one for each token; 0 is padding."
     stops = [stop("source ids", "B S", "src", text, src)]
     text = "A row for each token, its position added."
@@ -78,9 +78,7 @@ def _encoder_stops(src: Tensor, kept: dict[str, Tensor], weights: dict[str, Tens
 
 
 def _decoder_stops(tgt: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor], logits: Tensor) -> list[Stop]:
-    def stop(name: str, axes: str, code: str, text: str, tensor: Tensor) -> Stop:
-        return Stop(name, "decoder", axes, code, text, tensor)
-
+    stop = partial(Stop, "decoder")
     stops = [stop("target ids", "B T", "tgt", "What has been written so far.", tgt)]
     text = "A row for each token, its position added; the table is the target's."
     stops += [stop("embedding", "B T D", "x = model.tgt_embedding(tgt)", text, kept["tgt"])]

@@ -1,137 +1,9 @@
+import { formatNumber, isOne } from "./numbers.js";
+import { ARROWS, QUIET_NAME, claim, escapeText } from "./markup.js";
+import { inkOn } from "./palette.js";
+import { TONES, boundOf } from "./tones.js";
+
 // A matrix as an accessible grid of cells: the one front-end part from which the widgets are put together.
-// Bright means much, or visible. Blocked, infinite and NaN have marks of their own, never a colour alone.
-
-export const WEIGHTS = ["#00224e", "#003170", "#2a3f6d", "#434e6c", "#575d6d", "#6a6c71", "#7d7c78",
-  "#918b78", "#a59c74", "#bcae6c", "#d2c060", "#e9d34e", "#fee838"]; // cividis
-export const SIGNED = ["#7f3b08", "#aa5306", "#d0730f", "#ef9e3c", "#fdc57f", "#fde4c0", "#f6f6f7",
-  "#dddfed", "#bfbbda", "#988dbe", "#70589f", "#4d207d", "#2d004b"]; // PuOr
-
-// Numbers
-
-const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
-
-/** JSON has no infinity and no NaN: they come as text. */
-export const readNumber = (x) => (typeof x === "string" ? WORDS[x] : x);
-
-/** Two decimals, with a true minus; very large numbers by their power of ten. */
-export function formatNumber(x, decimals = 2) {
-  if (Number.isNaN(x)) return "NaN";
-  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
-  if (Math.abs(x) >= 1000) return x.toExponential(0).replace("+", "").replace(/-/g, "−");
-  const text = x.toFixed(decimals);
-  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
-}
-
-/** A row of scores as it goes into the softmax. allowed: 1 = may look. */
-export function fillScores(scores, allowed, fill) {
-  if (fill === "0 after the softmax") return scores.slice();
-  const number = { "−∞": -Infinity, "−1e9": -1e9, "0 before the softmax": 0 }[fill];
-  return scores.map((x, k) => (allowed[k] ? x : number));
-}
-
-export function softmax(row) {
-  const most = Math.max(...row); // NaN if any is NaN, as in torch
-  const powers = row.map((x) => Math.exp(x - most));
-  const sum = powers.reduce((a, b) => a + b, 0);
-  return powers.map((x) => x / sum);
-}
-
-/** A row of weights; with −∞, a row that may look at nothing is 0. */
-export function fillWeights(scores, allowed, fill) {
-  if (fill === "−∞" && !allowed.some(Boolean)) return scores.map(() => 0);
-  const weights = softmax(fillScores(scores, allowed, fill));
-  return fill === "0 after the softmax" ? weights.map((x, k) => (allowed[k] ? x : 0)) : weights;
-}
-
-/** A row of weights times the values (K, d_v). */
-export const mix = (weights, values) =>
-  values[0].map((_, feature) => weights.reduce((sum, w, k) => sum + w * values[k][feature], 0));
-
-export const isOne = (sum) => Math.abs(sum - 1) < 1e-4;
-
-// Colours
-
-const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-
-/** A colour between the stops; share from 0 to 1. */
-export function mixColour(stops, share) {
-  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
-  const low = Math.min(Math.floor(place), stops.length - 2);
-  const [a, b] = [channels(stops[low]), channels(stops[low + 1])];
-  const byte = (i) => Math.round(a[i] + (b[i] - a[i]) * (place - low)).toString(16).padStart(2, "0");
-  return `#${byte(0)}${byte(1)}${byte(2)}`;
-}
-
-/** Black or white, whichever can be read better on the ground; at least 4.58 : 1. */
-export function inkOn(ground) {
-  const [r, g, b] = channels(ground).map((x) => {
-    const share = x / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
-}
-
-// Cells. A tone says what a number means, what stands in the cell, and how it looks.
-
-const CROSSED = { mark: "×", kind: "crossed" };
-const ordinary = (x, ground) => ({ text: formatNumber(x), ground });
-function special(x) {
-  if (Number.isNaN(x)) return { text: "NaN", kind: "nan" };
-  if (Math.abs(x) === Infinity || x <= -1e6) return { text: formatNumber(x), kind: "infinite" };
-  return null;
-}
-const VISIBLE = WEIGHTS.at(-1);
-const SAYS = {
-  "True = may look": ["False", "True"],
-  "True = blocked": ["True", "False"],
-  "additive 0, −∞": ["−∞", "0"],
-};
-
-export const TONES = {
-  rule: (x) => (x ? { text: "", ground: VISIBLE, say: "allowed" } : { ...CROSSED, say: "blocked" }),
-  clicks: (x) => {
-    if (Number.isNaN(x)) return { text: "", kind: "unchanged", say: "not clicked" };
-    return x ? { mark: "+", ground: VISIBLE, say: "allowed by your click" } : { ...CROSSED, say: "blocked by your click" };
-  },
-  mask: (x, blocked, { convention, size }) => {
-    const text = SAYS[convention][x ? 1 : 0];
-    const short = size < 36 ? text.slice(0, text.startsWith("−") ? 2 : 1) : text;
-    const say = `${x ? "may look" : "blocked"}, ${text}`;
-    return x ? { text: short, ground: VISIBLE, say } : { ...CROSSED, text: short, say };
-  },
-  weights: (x, blocked) => {
-    if (blocked && x === 0) return { ...CROSSED, say: "blocked, weight 0" };
-    const look = special(x) ?? ordinary(x, mixColour(WEIGHTS, x));
-    return { ...look, leak: blocked, say: `${blocked ? "blocked, yet " : ""}weight ${look.text}` };
-  },
-  scores: (x, blocked, { bound }) => {
-    const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
-    return { ...look, leak: blocked && !look.kind, say: `${blocked ? "blocked, " : ""}score ${look.text}` };
-  },
-  powers: (x, blocked, { bound }) => {
-    if (blocked && x === 0) return { ...CROSSED, text: "0", say: "blocked, e to the power −∞ is 0" };
-    const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
-    return { ...look, say: `e to the power: ${look.text}` };
-  },
-  values: (x, blocked, { bound }) => {
-    const look = special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
-    return { ...look, say: look.text };
-  },
-};
-
-TONES.ids = (x) => ({ text: String(x), ground: "#e8e8ec", say: `id ${x}` });
-
-/** The greatest ordinary number, for the colours. */
-export function boundOf(matrix) {
-  let most = 0;
-  for (const row of matrix) for (const x of row) if (Math.abs(x) < 1e6 && Math.abs(x) > most) most = Math.abs(x);
-  return most || 1;
-}
-
-// The grid
-
-export const escapeText = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** Width and height of a cell for so many columns. */
 export function cellSize(columns, small) {
@@ -287,7 +159,7 @@ export class Grid {
     this.current?.setAttribute("tabindex", "-1");
     this.current = this.cell(r, c);
     this.current.setAttribute("tabindex", "0");
-    this.current.setAttribute("data-lm-suppress-shortcuts", "true");
+    this.current.setAttribute(QUIET_NAME, "true");
     this.active = [r, c];
   }
 
@@ -349,7 +221,7 @@ export class Grid {
     if (event.altKey) return;
     const [r, c] = this.active;
     const fit = (x, count) => Math.min(Math.max(x, 0), count - 1);
-    const step = STEPS[event.key];
+    const step = ARROWS[event.key];
     const far = event.ctrlKey || event.metaKey;
     if (step && !far) this.focus(fit(r + step[0], this.rows.length), fit(c + step[1], this.across));
     else if (event.key === "Home") this.focus(far ? 0 : r, 0);
@@ -357,7 +229,6 @@ export class Grid {
     else if ((event.key === " " || event.key === "Enter") && !event.shiftKey && !far) {
       if (this.onPaint && c < this.columns.length && !event.repeat) this.onPaint([[r, c]], true);
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
   }
 }

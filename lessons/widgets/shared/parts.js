@@ -1,9 +1,7 @@
-import { Grid, escapeText } from "./grid.js";
+import { QUIET, escapeText } from "./markup.js";
+import { Grid } from "./grid.js";
 
 // What every widget has: controls that are bound to traits, a place for grids, a readout, and a way to tell Python.
-
-/** JupyterLab leaves the keys of an element that carries this alone. */
-export const QUIET = 'data-lm-suppress-shortcuts="true"';
 
 // Controls. Each is bound to the trait of its name: it shows it, and a change of the learner's sets it.
 

@@ -10,11 +10,17 @@ from torch import Tensor
 from lessons import masks
 from lessons.attention import masked_softmax
 from lessons.vocabulary import PAD
-
-ENCODER, DECODER, CROSS = KINDS = ("encoder self-attention", "decoder self-attention", "cross-attention")
-ALLOWED, BLOCKED, ADDITIVE = CONVENTIONS = ("True = may look", "True = blocked", "additive 0, −∞")
-INFINITE, BILLION, BEFORE, AFTER = FILLS = ("−∞", "−1e9", "0 before the softmax", "0 after the softmax")
-MAX_TOKENS = 64
+from lessons.widgets.shared.constants import (
+    AFTER,
+    ALLOWED,
+    BEFORE,
+    BILLION,
+    BLOCKED,
+    DECODER,
+    ENCODER,
+    INFINITE,
+    MAX_TOKENS,
+)
 
 
 def read_tokens(given: Any, name: str, most: int = MAX_TOKENS) -> list[str]:

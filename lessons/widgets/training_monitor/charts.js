@@ -1,4 +1,5 @@
-import { escapeText, formatNumber } from "../shared/grid.js";
+import { formatNumber } from "../shared/numbers.js";
+import { escapeText, svgLine, svgText, tenth } from "../shared/markup.js";
 
 // The charts of TrainingMonitor, as SVG in text: the loss, and what was measured, over the same steps.
 
@@ -11,11 +12,6 @@ export const SIGNS = [
   (x, y) => `<path d="M${x - 4.5} ${y - 4}h9l-4.5 8.5z"/>`,
   (x, y) => `<path d="M${x - 5} ${y}h10M${x} ${y - 5}v10"/>`,
 ];
-
-const near = (x) => Math.round(10 * x) / 10;
-const text = (x, y, content, anchor = "middle", more = "") =>
-  `<text x="${x}" y="${y}" text-anchor="${anchor}"${more}>${escapeText(content)}</text>`;
-const line = (x1, y1, x2, y2, kind, more = "") => `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" class="${kind}"${more}/>`;
 
 /** A loss or a rate, in few characters. */
 export function say(x) {
@@ -66,8 +62,8 @@ export function plan(wide, high, far) {
   const [right, bottom] = [wide - RIGHT, high - BELOW];
   return {
     wide, high, far, right, bottom,
-    x: (step) => near(LEFT + ((right - LEFT) * step) / far),
-    y: (share) => near(bottom - (bottom - TOP) * Math.min(Math.max(share, 0), 1)),
+    x: (step) => tenth(LEFT + ((right - LEFT) * step) / far),
+    y: (share) => tenth(bottom - (bottom - TOP) * Math.min(Math.max(share, 0), 1)),
     step: (x) => ((x - LEFT) / (right - LEFT)) * far,
   };
 }
@@ -75,11 +71,11 @@ export function plan(wide, high, far) {
 function axes({ wide, high, far, right, bottom, x, y }, ticks, name) {
   const across = roundTicks(0, far, wide < 420 ? 4 : 8).filter(Number.isInteger);
   return ticks.map(([share, label, value]) =>
-    line(LEFT, y(share), right, y(share), "tm-rule", ` data-tick="${value}"`) + text(LEFT - 7, y(share) + 4, label, "end")).join("") +
-    across.map((step) => line(x(step), bottom, x(step), bottom + 4, "tm-axis", ` data-step-tick="${step}"`) + text(x(step), bottom + 17, String(step))).join("") +
-    line(LEFT, bottom, right, bottom, "tm-axis") + line(LEFT, TOP, LEFT, bottom, "tm-axis") +
-    text((LEFT + right) / 2, high - 4, "step") +
-    text(13, (TOP + bottom) / 2, name, "middle", ` transform="rotate(-90 13 ${(TOP + bottom) / 2})"`);
+    svgLine(LEFT, y(share), right, y(share), "tm-rule", ` data-tick="${value}"`) + svgText(LEFT - 7, y(share) + 4, label, "end")).join("") +
+    across.map((step) => svgLine(x(step), bottom, x(step), bottom + 4, "tm-axis", ` data-step-tick="${step}"`) + svgText(x(step), bottom + 17, String(step))).join("") +
+    svgLine(LEFT, bottom, right, bottom, "tm-axis") + svgLine(LEFT, TOP, LEFT, bottom, "tm-axis") +
+    svgText((LEFT + right) / 2, high - 4, "step") +
+    svgText(13, (TOP + bottom) / 2, name, "middle", ` transform="rotate(-90 13 ${(TOP + bottom) / 2})"`);
 }
 
 const picture = ({ wide, high }, body) =>
@@ -103,7 +99,7 @@ export function lossChart(where, points, at, log) {
   });
   const curve = runs.map((run) => (run.length > 1 ? `<polyline points="${run.join(" ")}"/>` : "")).join("");
   const ticks = scale.ticks.map((value) => [scale.share(value), tickText(value), value]);
-  const empty = points.length ? "" : text((LEFT + where.right) / 2, (TOP + where.bottom) / 2, "The curve begins with the first step.");
+  const empty = points.length ? "" : svgText((LEFT + where.right) / 2, (TOP + where.bottom) / 2, "The curve begins with the first step.");
   return picture(where, axes(where, ticks, "loss") + `<g class="tm-loss">${curve}${marks.join("")}</g>${empty}` +
     (points.length ? pointer(where, points[at], scale) : ""));
 }
@@ -112,7 +108,7 @@ const tickText = (x) => (Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ?
 
 function pointer(where, [step, loss], scale) {
   const [px, py] = [where.x(step), where.y(scale.share(loss))];
-  return line(px, TOP, px, where.bottom, "tm-now") + `<circle class="tm-ring" cx="${px}" cy="${py}" r="6"/>`;
+  return svgLine(px, TOP, px, where.bottom, "tm-now") + `<circle class="tm-ring" cx="${px}" cy="${py}" r="6"/>`;
 }
 
 /** What was measured, from 0 to 1: a list of [name, points [step, value]]. */
@@ -125,6 +121,6 @@ export function measureChart(where, all, step) {
     const marks = points.map(([s, value], k) => `<g data-step="${s}" data-value="${value}">${SIGNS[i](...places[k])}</g>`);
     return `<g class="tm-measure tm-measure-${i}" data-name="${escapeText(name)}">${curve}${marks.join("")}</g>`;
   });
-  const now = step === null ? "" : line(x(step), TOP, x(step), bottom, "tm-now");
+  const now = step === null ? "" : svgLine(x(step), TOP, x(step), bottom, "tm-now");
   return picture(where, axes(where, ticks, "share") + now + lines.join(""));
 }

@@ -1,10 +1,11 @@
-import { escapeText, formatNumber, readNumber } from "../shared/grid.js";
-import { QUIET, View, asWidget, button, checkbox } from "../shared/parts.js";
+import { formatNumber, readMatrix, readNumber } from "../shared/numbers.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { View, asWidget, button, checkbox } from "../shared/parts.js";
+import { LIVE } from "./constants.js";
 import { SIGNS, lossChart, measureChart, plan, say } from "./charts.js";
 
 // TrainingMonitor: the state comes from Python; here are the buttons, the charts and the point that is read out.
 
-const LIVE = ["running", "paused"];
 const HELP = `Pause waits after the present step; Stop ends there and keeps what was learnt. If neither answers while the cell runs,
   Jupyter's own button ■ (interrupt) does: the model stays as it is then, and the cell can be run again.`;
 const HINT = "Point at the curve, or move along it with the arrow keys, to read a step.";
@@ -135,7 +136,7 @@ class Monitor extends View {
   drawWeights(shown) {
     this.find("weights").hidden = !shown;
     if (!shown) return;
-    const values = shown.values.map((row) => row.map(readNumber));
+    const values = readMatrix(shown.values);
     this.grids.weights.show({ ...shown, values, title: `attention weights, step ${shown.step}` });
   }
 
@@ -174,8 +175,7 @@ class Monitor extends View {
     const now = this.nearest(this.model.get("cursor"));
     const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, PageUp: now + 10, PageDown: now - 10, Home: 0, End: this.points.length - 1 }[event.key];
     if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    claim(event);
     this.moveTo(to);
   }
 }

@@ -13,13 +13,20 @@ from torch import Tensor
 from traitlets import validate
 
 from lessons._checks import optional, switch, whole
-from lessons.widgets.base import LessonWidget, computed, front_end, style, synced
+from lessons.widgets.base import LessonWidget, computed, synced
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Drawing, Panel, format_number
 from lessons.widgets.training_monitor import busy_kernel, charts, recording
+from lessons.widgets.training_monitor.constants import (
+    FAILED,
+    FINISHED,
+    INTERRUPTED,
+    LIVE,
+    PAUSED,
+    RUNNING,
+    WAITING,
+)
 
-WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
-LIVE = (RUNNING, PAUSED)
-FINISHED, INTERRUPTED, FAILED = "finished", "interrupted", "stopped by an error"
 BETWEEN = 0.1  # seconds between two updates of the picture
 BLOCK = 20  # so many points are sent anew with each update
 MOST = 10**9

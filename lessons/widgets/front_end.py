@@ -1,0 +1,39 @@
+"""The JavaScript of a widget and its styles, each put together into one piece."""
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
+
+
+def front_end(name: str) -> str:
+    """The JavaScript of a widget as one module: view.js and all that it imports, each file after those it needs.
+
+    anywidget loads one module, so the imports give way to what they import.
+    """
+    return "\n".join(IMPORT.sub("", source(path)) for path in _with_imports(FOLDER / name / "view.js"))
+
+
+def source(path: Path) -> str:
+    """A file of JavaScript. constants.js is written here: the constants of constants.py, under the same names."""
+    if path.name != "constants.js":
+        return path.read_text(encoding="utf-8")
+    known = vars(import_module(f"lessons.widgets.{path.parent.name}.constants"))
+    constants = {name: json.dumps(value, ensure_ascii=False) for name, value in known.items() if name.isupper()}
+    return "".join(f"export const {name} = {value};\n" for name, value in constants.items())
+
+
+def _with_imports(path: Path) -> list[Path]:
+    found: list[Path] = []
+    for imported in IMPORT.finditer(source(path)):
+        found += _with_imports((path.parent / imported["path"]).resolve())
+    return list(dict.fromkeys([*found, path.resolve()]))
+
+
+def style(name: str = "") -> str:
+    """The style sheet that all widgets share, and that of the widget of this name, if it has one."""
+    sheets = [FOLDER / "shared" / "grid.css", FOLDER / name / "style.css"]
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())

@@ -1,0 +1,85 @@
+"""What Python and JavaScript both know of HeadSplitter: the sizes, the steps of the right way, and the wrong ways."""
+
+from typing import Any
+
+import torch
+
+SIZES = {"batch": 3, "length": 6, "num_heads": 8, "head_dim": 4}  # the greatest of each
+MOST = 200  # so many numbers can be shown
+LABELS = NUMBERS, HOMES = ("numbers", "homes")
+LETTERS = {"batch": "B", "token": "T", "head": "H", "feature": "d", "column": "D"}
+
+_TELLING = ("batch", "token", "column")
+_CUT = ("batch", "token", "head", "feature")
+_SPLIT = ("batch", "head", "token", "feature")
+WAY: list[dict[str, Any]] = [
+    {
+        "name": "x",
+        "variable": "x",
+        "code": "x",
+        "axes": _TELLING,
+        "about": "One row for each token; the colours and letters show which head each number will belong to.",
+    },
+    {
+        "name": "cut",
+        "variable": "cut",
+        "code": "cut = x.view(B, T, H, d)",
+        "axes": _CUT,
+        "about": "The last axis is cut in two: the heads are there, inside each token.",
+    },
+    {
+        "name": "exchange",
+        "variable": "heads",
+        "code": "heads = cut.transpose(1, 2)",
+        "axes": _SPLIT,
+        "about": "Axes 1 and 2 change places: now each head has its own block, a row for each token.",
+    },
+    {
+        "name": "attend",
+        "variable": "computed",
+        "code": "computed = heads.contiguous()",
+        "axes": _SPLIT,
+        "about": "Attention happens here, in each block by itself. Its output is new, head after head in memory; "
+        "contiguous() stands for it, so that you can follow the numbers.",
+    },
+    {
+        "name": "exchange back",
+        "variable": "back",
+        "code": "back = computed.transpose(1, 2)",
+        "axes": _CUT,
+        "about": "Axes 1 and 2 change places again: the heads are inside each token.",
+    },
+    {
+        "name": "join",
+        "variable": "joined",
+        "code": "joined = back.reshape(B, T, D)",
+        "axes": _TELLING,
+        "about": "The heads of a token are laid side by side: the shape of x again.",
+    },
+]
+EXCHANGE, JOIN = 2, 5  # the steps whose place a wrong way takes
+
+STRAIGHT, DEALT, NOT_BACK, NO_COPY = (
+    "view in one step",
+    "cut as (d, H)",
+    "join without exchanging back",
+    "join by view",
+)
+WRONG: dict[str, dict[str, Any]] = {
+    STRAIGHT: {"step": EXCHANGE, "code": "heads = x.view(B, H, T, d)"},
+    DEALT: {"step": EXCHANGE, "code": "heads = x.view(B, T, d, H).permute(0, 3, 1, 2)"},
+    NOT_BACK: {"step": JOIN, "code": "joined = computed.reshape(B, T, D)"},
+    NO_COPY: {"step": JOIN, "code": "joined = computed.transpose(1, 2).view(B, T, D)"},
+}
+
+
+def _say_error() -> str:
+    """What this torch says where no strides can make the view; its words name no sizes."""
+    try:
+        torch.zeros(1, 2, 2, 2).transpose(1, 2).view(1, 2, 4)
+    except RuntimeError as error:
+        return f"RuntimeError: {error}"
+    return ""
+
+
+ERROR = _say_error()

@@ -1,0 +1,9 @@
+"""What Python and JavaScript both know of MaskStudio."""
+
+from lessons.vocabulary import PAD as PAD
+
+HISTORY = 30  # so many steps can be undone
+ADVICE = (
+    "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; "
+    "nn.MultiheadAttention makes them NaN; with −1e9 the query looks evenly at all that is hidden."
+)

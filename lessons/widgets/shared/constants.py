@@ -1,0 +1,20 @@
+"""What Python and JavaScript both know, for several widgets: a name in capitals is a constant on both sides."""
+
+import matplotlib
+from matplotlib.colors import to_hex
+
+from lessons.plots import heatmaps
+
+ENCODER, DECODER, CROSS = KINDS = ("encoder self-attention", "decoder self-attention", "cross-attention")
+ALLOWED, BLOCKED, ADDITIVE = CONVENTIONS = ("True = may look", "True = blocked", "additive 0, −∞")
+INFINITE, BILLION, BEFORE, AFTER = FILLS = ("−∞", "−1e9", "0 before the softmax", "0 after the softmax")
+MAX_TOKENS = 64
+
+
+def _stops(name: str) -> list[str]:
+    """Thirteen colors of a color map, between which the browser mixes."""
+    return [to_hex(matplotlib.colormaps[name](i / 12)) for i in range(13)]
+
+
+WEIGHTS, SIGNED = _stops(heatmaps.WEIGHTS), _stops(heatmaps.SIGNED)
+HEADS = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"]  # all take black ink
