@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 FILE = Path(__file__).resolve().parents[1] / "progress.jsonl"
+MOST = 2**20  # bytes that are read, from the end: more than ten thousand records
 VERDICTS = RIGHT, NOT_YET = "Right", "Not yet"
 
 
@@ -43,7 +44,7 @@ def verdicts() -> dict[tuple[str, str], str]:
                 found = {key: verdict for key, verdict in found.items() if key[0] != entry["lesson"]}
             elif entry["verdict"] in VERDICTS:
                 found[entry["lesson"], entry["exercise"]] = entry["verdict"]
-        except (ValueError, KeyError, AttributeError, TypeError):
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             continue  # cut off, or written by something else
     return found
 
@@ -51,9 +52,16 @@ def verdicts() -> dict[tuple[str, str], str]:
 def _lines() -> list[str]:
     file = kept_in()
     try:
-        return [] if file is None else file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return [] if file is None else _end(file, MOST).decode(errors="replace").splitlines()
     except OSError:
         return []
+
+
+def _end(file: Path, size: int) -> bytes:
+    """The last bytes of a file, so many at most."""
+    with file.open("rb") as opened:
+        opened.seek(max(0, opened.seek(0, os.SEEK_END) - size))
+        return opened.read(size)
 
 
 def _append(entry: dict) -> None:
@@ -62,7 +70,7 @@ def _append(entry: dict) -> None:
         return
     line = json.dumps(entry, ensure_ascii=False) + "\n"
     try:
-        whole = not file.exists() or file.read_bytes().endswith(b"\n") or file.stat().st_size == 0
+        whole = not file.exists() or _end(file, 1) in (b"", b"\n")
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             os.write(handle, (line if whole else "\n" + line).encode())

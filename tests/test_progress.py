@@ -64,6 +64,25 @@ def test_strange_lines_are_passed_over(file, line):
     assert progress.verdicts() == {("encoder", "one"): RIGHT}
 
 
+@pytest.mark.parametrize("junk", ["[" * 200_000, "[" * 2_000_000, "junk\n" * 300_000, '{"a":' * 100_000])
+def test_junk_costs_little_and_hides_nothing_that_comes_after_it(file, junk):
+    file.write_text(junk)
+    progress.record("encoder", "one", RIGHT)
+    assert progress.verdicts() == {("encoder", "one"): RIGHT}
+    progress.record("encoder", "two", RIGHT)
+    assert len(progress.verdicts()) == 2
+
+
+def test_no_more_than_the_end_of_a_huge_file_is_read(file, monkeypatch):
+    with file.open("wb") as opened:
+        opened.truncate(2**30)
+    progress.record("encoder", "one", RIGHT)
+    sizes = []
+    monkeypatch.setattr(progress.json, "loads", lambda line: sizes.append(len(line)) or {})
+    progress.verdicts()
+    assert sum(sizes) <= progress.MOST
+
+
 def test_many_notebooks_may_write(file):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: progress.record("encoder", f"my_{i}", RIGHT), range(100)))

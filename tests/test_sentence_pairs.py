@@ -1,5 +1,6 @@
 """lessons.tasks.sentence_pairs and its reader: files as the public collections have them, good and broken."""
 
+import gzip
 import itertools
 import random
 import re
@@ -94,7 +95,14 @@ def test_a_file_in_another_encoding(save):
         ),
         ("a\tb\n".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
         ("走".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
-        ("a\tb\n".encode("utf-16-be"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
+        ("a\tb\n".encode("utf-16-be"), "pairs.tsv, line 1: a byte is 0, as in UTF-16 and in files that are no text"),
+        (
+            b"a\tb\nc\0\td\n",
+            "pairs.tsv, line 2: a byte is 0, as in UTF-16 and in files that are no text; expected a text",
+        ),
+        (b"\x7fELF\x02\x01\0\0\n", "pairs.tsv, line 1: a byte is 0"),
+        (gzip.compress(b"a\tb\n"), "pairs.tsv, line 1: the file is packed by gzip; expected text, unpack it first"),
+        (b"PK\x03\x04\0\0", "pairs.tsv, line 1: the file is packed by zip; expected text, unpack it first"),
     ],
 )
 @pytest.mark.parametrize("reads", [lambda path: list(read_pairs(path)), SentencePairs], ids=["reader", "task"])

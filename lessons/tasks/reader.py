@@ -7,7 +7,7 @@ LONGEST_LINE = 100_000  # bytes
 MOST_COLUMNS = 3  # source, target, attribution
 SHOWN = 40  # characters of a bad line
 UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-UTF16 = "the file is in UTF-16; expected UTF-8, save it anew"
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}  # how such files begin
 
 
 def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -25,7 +25,7 @@ def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[s
         while line := file.readline(LONGEST_LINE + 1):
             number += 1
             try:
-                pair = _pair(line if number > 1 else _without_bom(line), encoding)
+                pair = _pair(line if number > 1 else _first(line), encoding)
             except ValueError as error:
                 raise ValueError(f"{path.name}, line {number}: {error}") from None
             if pair:
@@ -45,9 +45,13 @@ def _check_encoding(encoding: str) -> None:
         raise ValueError(f"encoding is {encoding!r}; expected one that writes ASCII as it is, as utf-8 or gb18030")
 
 
-def _without_bom(line: bytes) -> bytes:
+def _first(line: bytes) -> bytes:
+    """The first line without its byte order mark; it shows what kind of file this is."""
     if line.startswith(UTF16_BOMS):
-        raise ValueError(UTF16)
+        raise ValueError("the file is in UTF-16; expected UTF-8, save it anew")
+    for start, name in PACKED.items():
+        if line.startswith(start):
+            raise ValueError(f"the file is packed by {name}; expected text, unpack it first")
     return line.removeprefix(UTF8_BOM)
 
 
@@ -56,7 +60,7 @@ def _pair(line: bytes, encoding: str) -> tuple[str, str] | None:
     if len(line) > LONGEST_LINE:
         raise ValueError(f"longer than {LONGEST_LINE:,} bytes; expected one sentence pair in a line")
     if b"\0" in line:
-        raise ValueError(UTF16)
+        raise ValueError("a byte is 0, as in UTF-16 and in files that are no text; expected a text file in UTF-8")
     text = _decode(line, encoding).rstrip("\r\n")
     if not text.strip():
         return None
