@@ -1,15 +1,20 @@
-"""Lesson 03: my_causal."""
+"""Lesson 03, my_causal: the mask that hides the future."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def causal(num_queries: int) -> Tensor:
     """Query i may look at keys 0 to i: bool (Q, Q), True = may look."""
     return masks.causal(num_queries)
+
+
+def _triangle(num_queries):
+    return torch.ones(num_queries, num_queries, dtype=torch.bool).tril()
 
 
 future_hidden = Exercise(
@@ -30,22 +35,22 @@ future_hidden = Exercise(
             "means: may look.",
         ),
         Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).tril(diagonal=-1),
+            edited(_triangle, "tril()", "tril(diagonal=-1)"),
             "The diagonal is missing: a token may not look at itself, and the first may look at nothing at all.",
         ),
         Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).tril(diagonal=1),
+            edited(_triangle, "tril()", "tril(diagonal=1)"),
             "One too many: each query sees the token after it, the very one that it is to predict.",
         ),
         Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
+            edited(_triangle, "tril", "triu"),
             "The triangle lies the other way: each query sees the future, and not the past. Rows are queries.",
         ),
         Mistake(
-            lambda n: torch.ones(n, n).tril(),
+            edited(_triangle, ", dtype=torch.bool", ""),
             "The places are right, but these are the numbers 0 and 1. A mask is bool here: with numbers, ~ and & do "
             "not do what you need, and added to the scores they would block nothing. Use dtype=torch.bool.",
-            also=(lambda n: torch.ones(n, n, dtype=torch.int64).tril(),),
+            also=(edited(_triangle, "torch.bool", "torch.int64"),),
         ),
         Mistake(
             lambda n: torch.zeros(n, n).masked_fill(~masks.causal(n), -torch.inf),
@@ -61,7 +66,7 @@ future_hidden = Exercise(
             "Each token sees only itself. That is the identity; the past belongs to it, too.",
         ),
         Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool),
+            edited(_triangle, ".tril()", ""),
             "Everything is allowed. Nothing hides the future yet.",
         ),
     ],

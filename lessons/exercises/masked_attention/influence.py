@@ -1,12 +1,18 @@
-"""Lesson 03: my_influence."""
+"""Lesson 03, my_influence: find leaks by changing one token at a time."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
 from lessons.attention import attend
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.probes import influence
+
+
+def leak_table(function, x: Tensor) -> Tensor:
+    """bool (T, T): [i, j] is True where output i moves when token j is changed."""
+    return influence(function, x)
 
 
 def _shift(x: Tensor) -> Tensor:
@@ -55,44 +61,15 @@ def _adds_up_softly(x: Tensor) -> Tensor:
     return x + 1e-3 * x.cumsum(dim=0)
 
 
-def leak_table(function, x: Tensor) -> Tensor:
-    """bool (T, T): [i, j] is True where output i moves when token j is changed."""
-    return influence(function, x)
-
-
-def _detector(compare, change, *, rows_are_changes: bool = False):
-    """A leak detector from its two halves, for the known mistakes."""
-
-    def detect(function, x):
-        before = function(x)
-        columns = []
-        for j in range(len(x)):
-            columns.append(compare(function(change(x, j)), before, j))
-        return torch.stack(columns, dim=0 if rows_are_changes else 1)
-
-    return detect
-
-
-def _changed(x: Tensor, j: int, by: float = 1.0) -> Tensor:
-    y = x.clone()
-    y[j] += by
-    return y
-
-
-def _changed_feature(x: Tensor, j: int, feature: int) -> Tensor:
-    y = x.clone()
-    y[j, feature] += 1.0
-    return y
-
-
-def _changed_column(x: Tensor, j: int) -> Tensor:
-    y = x.clone()
-    y[:, j] += 1.0
-    return y
-
-
-def _moved(after: Tensor, before: Tensor, j: int) -> Tensor:
-    return ((after - before).abs() > 1e-5).any(dim=1)
+def _by_trying(function, x):
+    before = function(x)
+    columns = []
+    for j in range(len(x)):
+        changed = x.clone()
+        changed[j] += 1.0
+        moved = (function(changed) - before).abs() > 1e-5
+        columns.append(moved.any(dim=1))
+    return torch.stack(columns, dim=1)
 
 
 leak_finder = Exercise(
@@ -119,56 +96,55 @@ leak_finder = Exercise(
     solution=(influence,),
     mistakes=[
         Mistake(
-            _detector(_moved, _changed, rows_are_changes=True),
+            edited(_by_trying, "columns, dim=1", "columns, dim=0"),
             "Your table is transposed: row i should belong to output i, column j to the token j that was changed.",
         ),
         Mistake(
-            _detector(lambda after, before, j: (after - before > 1e-5).any(dim=1), _changed),
+            edited(_by_trying, ".abs()", ""),
             "You missed the outputs that move down: after - before may be negative. Take the absolute value.",
         ),
         Mistake(
-            _detector(lambda after, before, j: ((after - before).abs() > 1e-5).all(dim=1), _changed),
+            edited(_by_trying, ".any", ".all"),
             "You counted an output as moved only if all its features moved. One is enough: any, not all.",
         ),
         Mistake(
-            _detector(_moved, lambda x, j: torch.cat([_changed(x, j)[: j + 1], x[j + 1 :] + 1.0])),
+            edited(_by_trying, "changed[j]", "changed[j:]"),
             "You changed token j and all that come after it. Change one token at a time, and start each time from x.",
         ),
         Mistake(
-            _detector(_moved, lambda x, j: torch.cat([x[: j + 1] + 1.0, x[j + 1 :]])),
+            edited(_by_trying, "changed[j]", "changed[: j + 1]"),
             "You changed token j and all before it: the copy was not made anew. Start each time from x.",
         ),
         Mistake(
-            _detector(_moved, lambda x, j: _changed_feature(x, j, 0)),
+            edited(_by_trying, "changed[j]", "changed[j, 0]"),
             "You changed only the first feature of token j. A function may look at another one: change them all.",
         ),
         Mistake(
-            _detector(_moved, lambda x, j: _changed_feature(x, j, -1)),
+            edited(_by_trying, "changed[j]", "changed[j, -1]"),
             "You changed only the last feature of token j. A function may look at another one: change them all.",
         ),
         Mistake(
-            _detector(lambda after, before, j: (after - before)[:, 0].abs() > 1e-5, _changed),
+            edited(_by_trying, ".any(dim=1)", "[:, 0]"),
             "You compared only the first feature of the outputs. Any of them may move.",
         ),
         Mistake(
-            _detector(lambda after, before, j: (after - before).sum(dim=1).abs() > 1e-5, _changed),
+            edited(_by_trying, ".abs()", ".sum(dim=1, keepdim=True).abs()"),
             "You added up the differences of an output's features: ups and downs cancel. Look at each by itself.",
-            also=(_detector(lambda after, before, j: (after - before).mean(dim=1).abs() > 1e-5, _changed),),
         ),
         Mistake(
-            _detector(lambda after, before, j: ~_moved(after, before, j), _changed),
+            edited(_by_trying, "moved.any", "~moved.any"),
             "True and False are exchanged: True should stand where an output moves.",
         ),
         Mistake(
-            _detector(lambda after, before, j: _moved(after, before, j) & (torch.arange(len(before)) != j), _changed),
+            edited(_by_trying, ".any(dim=1)", ".any(dim=1) & (torch.arange(len(x)) != j)"),
             "The diagonal is missing: that output i moves with token i is part of the table.",
         ),
         Mistake(
-            _detector(_moved, _changed_column),
+            edited(_by_trying, "changed[j]", "changed[:, j]"),
             "You changed feature j of every token: y[:, j] is a column. Token j is the row y[j].",
         ),
         Mistake(
-            _detector(lambda after, before, j: ((after - before).abs() > 1e-5).any(dim=0), _changed),
+            edited(_by_trying, ".any(dim=1)", ".any(dim=0)"),
             "You asked along axis 0, that of the outputs, whether anything moves. Ask for each output by itself, along "
             "its features: dim=-1.",
         ),

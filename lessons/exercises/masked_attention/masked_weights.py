@@ -1,9 +1,10 @@
-"""Lesson 03: my_masked_weights."""
+"""Lesson 03, my_masked_weights: the softmax over the keys that a query may look at."""
 
 import torch
 
 from lessons import masks
 from lessons.attention import masked_softmax
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -53,6 +54,15 @@ def _blocked_get_nothing(case: Case, results: tuple) -> str | None:
     return f"Blocked: {place} may not be looked at, and has weight {weights[tuple(place)].item():.4g}; expected 0."
 
 
+def _with_nan_to_num(scores, allowed):
+    return scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+def _with_empty_rows(scores, allowed):
+    weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+    return weights.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0)
+
+
 def _fill(value: float):
     return lambda scores, allowed: scores.masked_fill(~allowed, value).softmax(dim=-1)
 
@@ -66,9 +76,7 @@ def _by_powers(scores, allowed, least=0.0):
     return powers / powers.sum(dim=-1, keepdim=True).clamp(min=least)
 
 
-def _by_powers_times_mask(scores, allowed, least=0.0):
-    powers = scores.exp() * allowed
-    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=least)
+_by_powers_times_mask = edited(_by_powers, ".masked_fill(~allowed, 0.0)", " * allowed")
 
 
 def _one_greatest_for_all(scores, allowed):
@@ -81,10 +89,6 @@ def _all_empty(scores, allowed):
     if allowed.any(dim=-1).all():
         return masked_softmax(scores, allowed)
     return torch.zeros_like(scores)
-
-
-def _in_place(scores, allowed):
-    return scores.detach().masked_fill_(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
 
 
 masked_weights = Exercise(
@@ -112,14 +116,10 @@ masked_weights = Exercise(
             "then there is nothing left to share out. (So it goes when you mask after the softmax and divide once "
             "more, which is right on paper.) Take it out before the softmax.",
             seen_in="a blocked key with a very large score",
-            also=(
-                lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),
-                lambda s, a: s.softmax(-1) * a / ((s.softmax(-1) * a).sum(-1, keepdim=True) + 1e-9),
-                lambda s, a: s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True).clamp(min=1e-9),
-            ),
+            also=(lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),),
         ),
         Mistake(
-            _fill(-torch.inf),
+            edited(_with_nan_to_num, ".nan_to_num(0.0)", ""),
             "Right, except for a query that may look at nothing: its row is all -inf, and the softmax makes NaN of "
             "it. Such a row must become 0.",
         ),
@@ -128,7 +128,7 @@ masked_weights = Exercise(
             "A large negative number such as -1e9, instead of -inf, hides the row that may look at nothing: all its "
             "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
             seen_in="a query that may look at nothing",
-            also=(_fill(-30.0), _fill(-1e4), _fill(-1e20), _fill(torch.finfo(torch.float32).min)),
+            also=(_fill(-30.0), _fill(-1e4)),
         ),
         Mistake(
             _fill_and_multiply(-1e9),
@@ -164,30 +164,30 @@ masked_weights = Exercise(
             seen_in="a query that may look at nothing",
         ),
         Mistake(
-            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-1).masked_fill(~a.any(dim=-1), 0.0),
+            edited(_with_empty_rows, ", keepdim=True", ""),
             "allowed.any(dim=-1) has one entry a query, (Q,), and lies along the keys when it meets the weights, "
             "(Q, K). keepdim=True makes it a column, (Q, 1).",
         ),
         Mistake(
-            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(-1).masked_fill(~a.all(dim=-1, keepdim=True), 0.0),
+            edited(_with_empty_rows, "any", "all"),
             "Every row in which anything is blocked comes out 0. Only a row in which *nothing* is allowed should: "
             "any, not all.",
         ),
         Mistake(
-            lambda s, a: s.masked_fill(a, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
+            edited(_with_nan_to_num, "~allowed", "allowed"),
             "You blocked what is allowed, and allowed what is blocked: True means may look.",
             also=(
-                lambda s, a: s.masked_fill(a, -torch.inf).softmax(dim=-1),
+                edited(_with_nan_to_num, ("~allowed", "allowed"), (".nan_to_num(0.0)", "")),
                 lambda s, a: s.masked_fill(a, -1e9).softmax(-1),
             ),
         ),
         Mistake(
-            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=1).nan_to_num(0.0),
+            edited(_with_nan_to_num, "dim=-1", "dim=1"),
             "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
-            also=(lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=1),),
+            also=(edited(_with_nan_to_num, "dim=-1).nan_to_num(0.0)", "dim=1)"),),
         ),
         Mistake(
-            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-1).masked_fill(~a.any(dim=1, keepdim=True), 0.0),
+            edited(_with_empty_rows, "any(dim=-1", "any(dim=1"),
             "Which queries may look at nothing? You asked along axis 1, which holds the keys of a table, but the "
             "queries of a batch. Ask along the last axis: allowed.any(dim=-1).",
         ),
@@ -197,7 +197,7 @@ masked_weights = Exercise(
             "Use masked_fill, or torch.where.",
         ),
         Mistake(
-            lambda s, a: s.masked_fill(~a, -torch.inf).softmax(dim=-2).nan_to_num(0.0),
+            edited(_with_nan_to_num, "dim=-1", "dim=-2"),
             "Your columns sum to 1: the softmax runs over the queries. The keys are on the last axis.",
         ),
         Mistake(
@@ -215,7 +215,7 @@ masked_weights = Exercise(
             seen_in="a score of exactly 0 that is allowed",
         ),
         Mistake(
-            _in_place,
+            edited(_with_nan_to_num, "scores.masked_fill(", "scores.detach().masked_fill_("),
             "Your function changed the scores that it was given: scores[~allowed] = … and masked_fill_ with a trailing "
             "underscore work in place. Whoever called it still needs them.",
         ),

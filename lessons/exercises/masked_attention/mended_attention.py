@@ -1,4 +1,4 @@
-"""Lesson 03: mended_attention."""
+"""Lesson 03, mended_attention: find out what True means in a mask, and fix the leak."""
 
 import math
 
@@ -8,16 +8,13 @@ from torch import Tensor
 
 from lessons import masks
 from lessons.attention import attend
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 def causal_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """q (..., T, d), k (..., T, d), v (..., T, d_v) -> output (..., T, d_v); no position sees a later one."""
     return attend(q, k, v, masks.causal(q.size(-2)))[0]
-
-
-def _with_mask(mask):
-    return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask(q.size(-2)))
 
 
 def _shipped(q, k, v):
@@ -41,28 +38,28 @@ bug_hunt = Exercise(
             "The bug is still there. A symptom: change the last token, and the output of the first one moves.",
         ),
         Mistake(
-            _with_mask(lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
+            edited(_shipped, ", diagonal=1", ""),
             "Now each token sees itself and the future. It is the past that it may see.",
         ),
         Mistake(
-            _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=1)),
+            edited(_shipped, "triu", "tril"),
             "The triangle is the right one now, but one diagonal too many is left in it: each token still sees the "
             "one after it. (diagonal=1 was right for triu.)",
         ),
         Mistake(
-            _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1)),
+            edited(_shipped, ", dtype=torch.bool", ""),
             "A float mask is added to the scores: 1 above the diagonal nudges the future up, and blocks nothing.",
         ),
         Mistake(
-            _with_mask(lambda n: torch.triu(torch.ones(n, n), diagonal=1) * -torch.inf),
+            edited(_shipped, (", dtype=torch.bool", ""), ("diagonal=1)", "diagonal=1) * -torch.inf")),
             "0 times -inf is NaN. Fill a table of zeros with -inf instead, or use a bool mask.",
         ),
         Mistake(
-            _with_mask(lambda n: torch.tril(torch.ones(n, n, dtype=torch.bool), diagonal=-1)),
+            edited(_shipped, ("triu", "tril"), ("diagonal=1", "diagonal=-1")),
             "The triangle is the right one now, but the diagonal is missing: a token may look at itself.",
         ),
         Mistake(
-            _with_mask(lambda n: torch.tril(torch.ones(n, n))),
+            edited(_shipped, ("triu", "tril"), (", dtype=torch.bool", ""), (", diagonal=1", "")),
             "A float mask is added to the scores: ones and zeros nudge them, and block nothing. Make it bool.",
         ),
         Mistake(
@@ -71,7 +68,7 @@ bug_hunt = Exercise(
             "1, and it still leaks. Mask the scores.",
         ),
         Mistake(
-            lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+            edited(_shipped, ", attn_mask=hidden", ""),
             "Without any mask, every token sees every other, the future as well.",
         ),
         Mistake(

@@ -1,9 +1,10 @@
-"""Lesson 03: my_padding."""
+"""Lesson 03, my_padding: the mask that hides padding, for every head and query."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -22,6 +23,10 @@ def _padding_cases(generator) -> list[Case]:
     ]
 
 
+def _compared(ids, pad_id):
+    return (ids != pad_id)[:, None, None, :]
+
+
 def _by_counting(ids, pad_id):
     lengths = (ids != pad_id).sum(dim=1)
     return (torch.arange(ids.size(1)) < lengths[:, None])[:, None, None, :]
@@ -36,41 +41,41 @@ padding_hidden = Exercise(
     solution=(masks.padding,),
     mistakes=[
         Mistake(
-            lambda ids, pad_id: (ids == pad_id)[:, None, None, :],
+            edited(_compared, "!=", "=="),
             "True and False are exchanged: you allow the padding, and block the words.",
         ),
         Mistake(
-            lambda ids, pad_id: (ids != 0)[:, None, None, :],
+            edited(_compared, "!= pad_id", "!= 0"),
             "You compared with 0, the id of padding in the vocabulary above. Elsewhere it is another: compare with "
             "the argument, pad_id.",
         ),
         Mistake(
-            lambda ids, pad_id: (ids != pad_id)[:, None, :, None],
+            edited(_compared, "[:, None, None, :]", "[:, None, :, None]"),
             "This blocks padding as a query: in (B, 1, Q, 1) the ids lie along the queries. The words could still "
             "look at padding, and a padded query would have nothing to look at. Put the ids on the axis of the keys.",
         ),
         Mistake(
-            lambda ids, pad_id: (ids != pad_id)[:, None, None, :] & (ids != pad_id)[:, None, :, None],
+            edited(_compared, "[:, None, None, :]", "[:, None, None, :] & (ids != pad_id)[:, None, :, None]"),
             "This blocks padding as key, which is right, and as query, which is too much: the row of a padded query "
             "then has nothing to look at, and gives NaN in much code. Only the keys.",
         ),
         Mistake(
-            lambda ids, pad_id: ids != pad_id,
+            edited(_compared, "[:, None, None, :]", ""),
             "The truth values are right, but their axes are (B, K). Against scores (B, H, Q, K) the axis B would "
             "meet Q: put two axes of size 1 in between.",
         ),
         Mistake(
-            lambda ids, pad_id: (ids != pad_id)[:, None, :],
+            edited(_compared, "[:, None, None, :]", "[:, None, :]"),
             "The truth values are right, but there is one axis too few: (B, 1, K) would meet heads with the batch. "
             "One axis of size 1 for the heads, one for the queries.",
         ),
         Mistake(
-            lambda ids, pad_id: (ids != pad_id)[None, None],
+            edited(_compared, "[:, None, None, :]", "[None, None]"),
             "The truth values are right, but the new axes stand in front: (1, 1, B, K). The sentences then lie on the "
             "axis of the queries. B stays first; the new axes go between B and K.",
         ),
         Mistake(
-            lambda ids, pad_id: (ids != pad_id)[:, :, None, None],
+            edited(_compared, "[:, None, None, :]", "[:, :, None, None]"),
             "The truth values are right, but the new axes stand at the end: (B, K, 1, 1). The keys are the last axis; "
             "the new axes go between B and K.",
         ),
