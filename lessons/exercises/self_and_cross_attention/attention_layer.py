@@ -1,4 +1,4 @@
-"""Lesson 04: my_attention_layer."""
+"""Lesson 04, my_attention_layer: one function for self-, cross- and masked attention."""
 
 import math
 
@@ -7,12 +7,13 @@ from torch import Tensor
 
 from lessons import masks
 from lessons.attention import attend
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one
 
 
 def attention_layer(
     queries_from: Tensor, keys_from: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, allowed: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor | None]:
     """queries_from (..., Q, D), keys_from (..., K, D), w_q and w_k (D, d), w_v (D, d_v), allowed (..., Q, K).
 
     Returns output (..., Q, d_v) and weights (..., Q, K). With the same tensor twice it is self-attention, with
@@ -48,12 +49,12 @@ def _layer_cases(generator) -> list[Case]:
     ]
 
 
-def _attend_plainly(q, k, v, allowed, *, size=None, axis=-1, invert=False, filled_with=-torch.inf):
-    """Attention with one thing done otherwise, for the known mistakes."""
-    scores = q @ k.mT / math.sqrt(size or q.size(-1))
+def _in_plain_steps(x, memory, w_q, w_k, w_v, allowed):
+    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+    scores = q @ k.mT / math.sqrt(q.size(-1))
     if allowed is not None:
-        scores = scores.masked_fill(allowed if invert else ~allowed, filled_with)
-    weights = scores.softmax(dim=axis)
+        scores = scores.masked_fill(~allowed, -torch.inf)
+    weights = scores.softmax(dim=-1)
     return weights @ v, weights
 
 
@@ -67,74 +68,74 @@ one_function = Exercise(
     solution=(attention_layer, attend),
     mistakes=[
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(m @ w_q, x @ w_k, x @ w_v, a),
+            lambda x, memory, *others: attention_layer(memory, x, *others),
             "The parts are exchanged: the queries come from queries_from, the keys and values from keys_from. There "
             "is one output for each query, so for each row of queries_from.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, x @ w_k, x @ w_v, a),
+            lambda x, memory, *others: attention_layer(x, x, *others),
             "You never looked at keys_from: this is self-attention, whatever it is given.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(m @ w_q, m @ w_k, m @ w_v, a),
+            lambda x, memory, *others: attention_layer(memory, memory, *others),
             "You never looked at queries_from: this is self-attention, whatever it is given.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, x @ w_v, a),
+            edited(attention_layer, "keys_from @ w_v", "queries_from @ w_v"),
             "The values come from the wrong side. Key and value are two faces of one token: both from keys_from.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, x @ w_k, m @ w_v, a),
+            edited(attention_layer, "keys_from @ w_k", "queries_from @ w_k"),
             "The keys come from the wrong side. Key and value are two faces of one token: both from keys_from.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, m @ w_v),
+            edited(attention_layer, "@ w_v, allowed", "@ w_v"),
             "The mask is not used. What allowed forbids must get weight 0.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, invert=True),
+            edited(_in_plain_steps, "~allowed", "allowed"),
             "The mask is the wrong way round: you blocked what is allowed. True means may look.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, size=x.size(-1)),
+            edited(_in_plain_steps, "q.size(-1)", "x.size(-1)"),
             "You divided by the root of the tokens' size. d is the size of q and k after the projection, in which "
             "they are compared.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q * w_q.size(-1) ** 0.5, m @ w_k, m @ w_v, a),
+            edited(_in_plain_steps, " / math.sqrt(q.size(-1))", ""),
             "The scores are not scaled: divide them by √d, or let attend do it.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, size=w_q.size(-1) ** 2),
+            edited(_in_plain_steps, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided the scores by d. It is the root of d.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, axis=-2),
+            edited(_in_plain_steps, "dim=-1", "dim=-2"),
             "Your columns sum to 1, not your rows: the softmax ran over the queries. It runs over the keys, the last "
             "axis.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, a, filled_with=0.0),
+            edited(_in_plain_steps, "-torch.inf", "0.0"),
             "A forbidden score was set to 0. That is a score like any other, and e⁰ is 1: only −inf leaves no weight.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: _attend_plainly(x @ w_q, m @ w_k, m @ w_v, ~a, invert=True),
+            edited(_in_plain_steps, "if allowed is not None:\n        ", ""),
             "allowed may be None: then nothing is hidden, and there is nothing to turn around.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_q, m @ w_v, a),
+            edited(attention_layer, "keys_from @ w_k", "keys_from @ w_q"),
             "The keys were made with w_q. They have a matrix of their own, w_k.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_k, m @ w_q, m @ w_v, a),
+            lambda x, memory, w_q, w_k, *others: attention_layer(x, memory, w_k, w_q, *others),
             "w_q and w_k are exchanged: w_q makes the queries, w_k the keys.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_v, m @ w_k, a),
+            edited(attention_layer, "keys_from @ w_k, keys_from @ w_v", "keys_from @ w_v, keys_from @ w_k"),
             "Keys and values are exchanged: attend takes q, k, v in this order.",
         ),
         Mistake(
-            lambda x, m, w_q, w_k, w_v, a: attend(x @ w_q, m @ w_k, m @ w_v, a)[::-1],
+            edited(attention_layer, "w_v, allowed)", "w_v, allowed)[::-1]"),
             "The two results are exchanged: output first, then weights.",
         ),
     ],

@@ -1,11 +1,12 @@
-"""Lesson 04: my_cross_mask."""
+"""Lesson 04, my_cross_mask: where the target may look in the source."""
 
 import torch
 from torch import Tensor
 
 from lessons import masks
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
-from lessons.exercises.self_and_cross_attention.shared import _expand, _ids
+from lessons.exercises.self_and_cross_attention.shared import ids, in_full
 
 
 def cross_mask(src_ids: Tensor, tgt_ids: Tensor, src_pad_id: int) -> Tensor:
@@ -13,9 +14,13 @@ def cross_mask(src_ids: Tensor, tgt_ids: Tensor, src_pad_id: int) -> Tensor:
     return masks.padding(src_ids, pad_id=src_pad_id)
 
 
-def _expanded(candidate, src_ids, tgt_ids, src_pad_id):
+def _mask_in_full(candidate, src_ids, tgt_ids, src_pad_id):
     mask = candidate(src_ids, tgt_ids, src_pad_id)
-    return _expand(mask, (src_ids.size(0), 1, tgt_ids.size(1), src_ids.size(1)))
+    return in_full(mask, (src_ids.size(0), 1, tgt_ids.size(1), src_ids.size(1)))
+
+
+def _compared(src_ids, tgt_ids, pad_id):
+    return (src_ids != pad_id)[:, None, None, :]
 
 
 cross_hidden = Exercise(
@@ -23,54 +28,53 @@ cross_hidden = Exercise(
     name="my_cross_mask",
     reference=cross_mask,
     cases=lambda generator: [
-        Case({"src_ids": _ids(generator, 2, 3, 1), "tgt_ids": _ids(generator, 2, 4, 1), "src_pad_id": 1}),
-        Case({"src_ids": _ids(generator, 3, 4, 5), "tgt_ids": _ids(generator, 3, 4, 5).flip(0), "src_pad_id": 5}),
-        Case({"src_ids": _ids(generator, 4, 6, 0), "tgt_ids": _ids(generator, 4, 5, 0), "src_pad_id": 0}),
+        Case({"src_ids": ids(generator, 2, 3, 1), "tgt_ids": ids(generator, 2, 4, 1), "src_pad_id": 1}),
+        Case({"src_ids": ids(generator, 3, 4, 5), "tgt_ids": ids(generator, 3, 4, 5).flip(0), "src_pad_id": 5}),
+        Case({"src_ids": ids(generator, 4, 6, 0), "tgt_ids": ids(generator, 4, 5, 0), "src_pad_id": 0}),
     ],
     outputs=("allowed",),
-    call=_expanded,
+    call=_mask_in_full,
     solution=(cross_mask, masks.padding),
     mistakes=[
         Mistake(
-            lambda src, tgt, pad: (src == pad)[:, None, None, :],
+            edited(_compared, "!=", "=="),
             "True and False are exchanged: the target may look at padding only.",
         ),
         Mistake(
-            lambda src, tgt, pad: (tgt != pad)[:, None, None, :],
+            edited(_compared, "(src_ids !=", "(tgt_ids !="),
             "This is the target's padding on the axis of the keys. In cross-attention the keys are the source.",
         ),
         Mistake(
-            lambda src, tgt, pad: (tgt != pad)[:, None, :, None],
+            edited(_compared, "(src_ids != pad_id)[:, None, None, :]", "(tgt_ids != pad_id)[:, None, :, None]"),
             "Whole rows are hidden: those of the target's padding, which is on the side of the queries. A mask hides "
             "keys, so columns. Who are the keys here?",
         ),
         Mistake(
-            lambda src, tgt, pad: (src[:1] != pad)[:, None, None, :],
+            edited(_compared, "src_ids !=", "src_ids[:1] !="),
             "Every sentence got the mask of the first one. Each has padding of its own.",
         ),
         Mistake(
-            lambda src, tgt, pad: (tgt != pad)[:, None, :, None] & (src != pad)[:, None, None, :],
+            edited(_compared, "return ", "return (tgt_ids != pad_id)[:, None, :, None] & "),
             "The source's padding is right. But you also blocked the padding of the target, which is on the axis of "
             "the queries: such a row has nothing to look at, and gives NaN in much code.",
         ),
         Mistake(
             lambda src, tgt, pad: (
-                (src != pad)[:, None, None, :]
-                & (torch.arange(src.size(1)) <= torch.arange(tgt.size(1))[:, None])[None, None]
+                _compared(src, tgt, pad) & (torch.arange(src.size(1)) <= torch.arange(tgt.size(1))[:, None])
             ),
             "You made it causal. The source is known from the start: every target position may look at all of it. "
             "Word 1 of a translation may need the last word of the source.",
             also=(
-                lambda src, tgt, pad: (src != pad)[:, None, None, :] & masks.causal(tgt.size(1)),
-                lambda src, tgt, pad: masks.causal(tgt.size(1)) & (src != pad)[:, None, None, :],
+                lambda src, tgt, pad: _compared(src, tgt, pad) & masks.causal(tgt.size(1)),
+                lambda src, tgt, pad: masks.causal(tgt.size(1)) & _compared(src, tgt, pad),
             ),
         ),
         Mistake(
-            lambda src, tgt, pad: (src != 0)[:, None, None, :],
+            edited(_compared, "!= pad_id", "!= 0"),
             "You compared with 0. Padding has the id that the caller says: src_pad_id.",
         ),
         Mistake(
-            lambda src, tgt, pad: (src != 1)[:, None, None, :],
+            edited(_compared, "!= pad_id", "!= 1"),
             "You compared with 1. Padding may have another id: the caller says which, in src_pad_id.",
         ),
         Mistake(
@@ -78,7 +82,7 @@ cross_hidden = Exercise(
             "Nothing is hidden: the target may look at the source's padding, too.",
         ),
         Mistake(
-            lambda src, tgt, pad: src != pad,
+            edited(_compared, "[:, None, None, :]", ""),
             "The truth values are right, but their axes are (B, S). Put two axes of size 1 in between: (B, 1, 1, S).",
         ),
     ],

@@ -1,4 +1,4 @@
-"""Lesson 04: my_shape."""
+"""Lesson 04, my_shape: the shape of the weights in cross-attention."""
 
 from lessons.checking.engine import Case, Exercise, Mistake
 
