@@ -1,8 +1,9 @@
-"""Lesson 05: my_join_heads."""
+"""Lesson 05, my_join_heads: put the features of all heads back into one axis."""
 
 import torch
 
 from lessons.attention import join_heads
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 joining = Exercise(
@@ -21,16 +22,16 @@ joining = Exercise(
             "next to their features first, by exchanging axes 1 and 2.",
         ),
         Mistake(
-            lambda x: x.permute(0, 2, 3, 1).flatten(-2),
+            edited(join_heads, ".transpose(1, 2)", ".permute(0, 2, 3, 1)"),
             "Each token has its own numbers, but in the wrong order: the heads' features are interleaved. Head 0's "
             "come first, all of them, then head 1's.",
         ),
         Mistake(
-            lambda x: x.transpose(1, 2),
+            edited(join_heads, ".flatten(-2)", ""),
             "The heads are next to their features now, (B, T, H, d). The last two axes must still become one.",
         ),
         Mistake(
-            lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1),
+            edited(join_heads, ".flatten(-2)", ".view(x.size(0), x.size(2), -1)"),
             "After a transpose the numbers no longer lie in order in memory, and view refuses. Use reshape, or "
             "contiguous() before view; then see whether the numbers are the right ones.",
         ),

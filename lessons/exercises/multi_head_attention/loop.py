@@ -1,9 +1,10 @@
-"""Lesson 05: my_loop."""
+"""Lesson 05, my_loop: several heads, one after the other, and their outputs side by side."""
 
 import torch
 from torch import Tensor
 
 from lessons.attention import attend
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -11,10 +12,6 @@ def loop_over_heads(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
     """x (T, D), w_q, w_k and w_v (H, D, d) -> (T, H·d): each head by itself, their outputs side by side."""
     outputs = [attend(x @ w_q[h], x @ w_k[h], x @ w_v[h])[0] for h in range(w_q.size(0))]  # H times (T, d)
     return torch.cat(outputs, dim=-1)
-
-
-def _stack(x, w_q, w_k, w_v):
-    return attend(x @ w_q, x @ w_k, x @ w_v)[0]  # (H, T, d)
 
 
 head_loop = Exercise(
@@ -30,27 +27,27 @@ head_loop = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda x, w_q, w_k, w_v: _stack(x, w_q, w_k, w_v).mean(dim=0),
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "torch.stack(outputs).mean(dim=0)"),
             "You averaged the heads. Side by side, the next layer can still tell them apart: concatenate them.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: _stack(x, w_q, w_k, w_v).sum(dim=0),
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "torch.stack(outputs).sum(dim=0)"),
             "You added the heads up. Side by side, the next layer can still tell them apart: concatenate them.",
         ),
         Mistake(
-            _stack,
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "torch.stack(outputs)"),
             "You stacked the heads along a new axis, (H, T, d). Lay them side by side along the features: (T, H·d).",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: torch.cat(list(_stack(x, w_q, w_k, w_v)), dim=0),
+            edited(loop_over_heads, "dim=-1", "dim=0"),
             "You put the heads below each other: that makes H·T tokens. Concatenate along the features, dim=-1.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: torch.cat([attend(x @ w_q[0], x @ w_k[0], x @ w_v[0])[0]] * len(w_q), dim=-1),
+            edited(loop_over_heads, "range(w_q.size(0))", "[0] * len(w_q)"),
             "All your heads use the matrices of head 0. Each head has its own.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: _stack(x, w_q, w_k, w_v).reshape(len(x), -1),
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "torch.stack(outputs).reshape(len(x), -1)"),
             "The shape is right, the numbers are not: the stacked heads (H, T, d) were cut anew, so that a row mixes "
             "tokens. Bring the tokens to the front first, or use torch.cat.",
         ),
@@ -63,16 +60,16 @@ head_loop = Exercise(
             "You divided by the root of the tokens' size, D. Within a head queries and keys have d features: √d.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: attend(x @ w_q[0], x @ w_k[0], x @ w_v[0])[0],
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "outputs[0]"),
             "Only one head came out. Does `return` stand inside the loop? Or does each head overwrite the one before?",
-            also=(lambda x, w_q, w_k, w_v: attend(x @ w_q[-1], x @ w_k[-1], x @ w_v[-1])[0],),
+            also=(edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "outputs[-1]"),),
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: torch.cat([attend(x @ q, x @ k, x @ v) for q, k, v in zip(w_q, w_k, w_v)], dim=-1),
+            edited(loop_over_heads, "[0] for", " for"),
             "attend gives two things, output and weights, and both went into the list. Take the first: attend(…)[0].",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: _stack(x, w_q, w_k, w_v).permute(1, 2, 0).flatten(-2),
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "torch.stack(outputs, dim=-1).flatten(-2)"),
             "The heads' features are interleaved. All of head 0's come first, then head 1's.",
         ),
         Mistake(
@@ -81,15 +78,15 @@ head_loop = Exercise(
             "weights. Each head has a table of its own.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q, w_q, w_v),
+            edited(loop_over_heads, "w_k[h]", "w_q[h]"),
             "The keys were made with w_q. They have matrices of their own, w_k.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q, w_k, w_k),
+            edited(loop_over_heads, "w_v[h]", "w_k[h]"),
             "The values were made with w_k. They have matrices of their own, w_v.",
         ),
         Mistake(
-            lambda x, w_q, w_k, w_v: loop_over_heads(x, w_q, w_v, w_k),
+            edited(loop_over_heads, "x @ w_k[h], x @ w_v[h]", "x @ w_v[h], x @ w_k[h]"),
             "Keys and values are exchanged: attend takes q, k, v in this order.",
         ),
     ],

@@ -1,8 +1,9 @@
-"""Lesson 05: mended_heads."""
+"""Lesson 05, mended_heads: find the bug on the way out of the heads, and fix it."""
 
 from torch import Tensor
 
 from lessons.attention import attend, join_heads, split_heads
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -11,7 +12,7 @@ def heads_attend(q: Tensor, k: Tensor, v: Tensor, num_heads: int) -> Tensor:
     return join_heads(attend(*(split_heads(x, num_heads) for x in (q, k, v)))[0])
 
 
-def _joined_wrongly(q, k, v, num_heads):
+def _shipped(q, k, v, num_heads):
     heads = attend(*(split_heads(x, num_heads) for x in (q, k, v)))[0]
     return heads.reshape(q.shape)
 
@@ -28,21 +29,21 @@ bug_hunt = Exercise(
     solution=(join_heads, split_heads),
     mistakes=[
         Mistake(
-            _joined_wrongly,
+            _shipped,
             "The bug is still there. A symptom: change the last query, and the output of an earlier one moves.",
         ),
         Mistake(
-            lambda q, k, v, h: attend(*(split_heads(x, h) for x in (q, k, v)))[0].permute(0, 2, 3, 1).reshape(q.shape),
+            edited(_shipped, "heads.reshape", "heads.permute(0, 2, 3, 1).reshape"),
             "Each token has its own numbers now, but the features of the heads are interleaved. Exchange axes 1 and 2 "
             "only.",
         ),
         Mistake(
-            lambda q, k, v, h: attend(*(x.reshape(x.size(0), h, x.size(1), -1) for x in (q, k, v)))[0].reshape(q.shape),
+            edited(_shipped, "split_heads(x, num_heads)", "x.reshape(x.size(0), num_heads, x.size(1), -1)"),
             "Now splitting is wrong in the same way as joining. The two cancel in shape, but the heads see pieces of "
             "different tokens.",
         ),
         Mistake(
-            lambda q, k, v, h: attend(*(split_heads(x, h) for x in (q, k, v)))[0].mT.reshape(q.shape),
+            edited(_shipped, "heads.reshape", "heads.mT.reshape"),
             "You exchanged tokens and features. It is the heads that must come behind the tokens: axes 1 and 2.",
         ),
     ],

@@ -1,15 +1,16 @@
-"""Lesson 05: MyMultiHeadAttention."""
+"""Lesson 05, MyMultiHeadAttention: the whole module, from four given layers."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lessons import masks
 from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
 from lessons.checking.calls import layer_like
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
-class _Plain(nn.Module):
+class MultiHeadAttentionByHand(nn.Module):
     """The layers of multi-head attention, and an output without the weights."""
 
     def __init__(self, d_model: int, num_heads: int):
@@ -20,12 +21,12 @@ class _Plain(nn.Module):
         self.v_proj = nn.Linear(d_model, d_model)
         self.out_proj = nn.Linear(d_model, d_model)
 
-    def forward(self, query, key, value, allowed=None):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None = None) -> Tensor:
+        """query (B, Q, D), key and value (B, K, D) -> (B, Q, D)"""
         q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
-        return self.out_proj(join_heads(self.mix(*(split_heads(x, self.num_heads) for x in (q, k, v)), allowed)))
-
-    def mix(self, q, k, v, allowed):
-        return attend(q, k, v, allowed)[0]
+        q, k, v = (split_heads(x, self.num_heads) for x in (q, k, v))
+        heads = attend(q, k, v, allowed)[0]
+        return self.out_proj(join_heads(heads))
 
 
 def _module_cases(generator) -> list[Case]:
@@ -48,210 +49,149 @@ def _module_cases(generator) -> list[Case]:
     ]
 
 
-class _NoOutProjection(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
-        return join_heads(self.mix(*(split_heads(x, self.num_heads) for x in (q, k, v)), allowed))
+def _blocked_where_allowed(q, k, v, allowed):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    return (scores if allowed is None else scores.masked_fill(allowed, -torch.inf)).softmax(dim=-1) @ v
 
 
-class _KeysByQueryProjection(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = self.q_proj(query), self.q_proj(key), self.v_proj(value)
-        return self.out_proj(join_heads(self.mix(*(split_heads(x, self.num_heads) for x in (q, k, v)), allowed)))
-
-
-class _KeysAndValuesSwapped(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q, v, k, allowed)[0]
-
-
-class _ScaledByModel(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q / self.num_heads**0.5, k, v, allowed)[0]
-
-
-class _OneHead(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        return self.out_proj(attend(self.q_proj(query), self.k_proj(key), self.v_proj(value), allowed)[0])
-
-
-class _Scrambled(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = (
-            x.reshape(x.size(0), self.num_heads, x.size(1), -1)
-            for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
-        )
-        return self.out_proj(join_heads(self.mix(q, k, v, allowed)))
-
-
-class _JoinedWithoutTranspose(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = (split_heads(x, self.num_heads) for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value)))
-        return self.out_proj(self.mix(q, k, v, allowed).reshape(query.shape))
-
-
-class _MaskIgnored(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q, k, v)[0]
-
-
-class _MaskInverted(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q, k, v, None if allowed is None else ~allowed)[0]
-
-
-class _NotScaled(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q * q.size(-1) ** 0.5, k, v, allowed)[0]
-
-
-class _InvertedByHand(_Plain):
-    def mix(self, q, k, v, allowed):
-        scores = q @ k.mT / q.size(-1) ** 0.5
-        return (scores if allowed is None else scores.masked_fill(allowed, -torch.inf)).softmax(dim=-1) @ v
-
-
-class _MaskRequired(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q, k, v, ~(~allowed))[0]
-
-
-class _MaskedLate(_Plain):
-    def mix(self, q, k, v, allowed):
-        weights = attend(q, k, v)[1]
-        return (weights if allowed is None else weights * allowed) @ v
-
-
-class _DividedByD(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q / q.size(-1) ** 0.5, k, v, allowed)[0]
-
-
-class _BothResults(_Plain):
-    def mix(self, q, k, v, allowed):
-        return attend(q, k, v, allowed)
-
-
-class _FromQueryOnly(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        return super().forward(query, query, query, allowed)
-
-
-class _NotProjected(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        return self.out_proj(
-            join_heads(self.mix(*(split_heads(x, self.num_heads) for x in (query, key, value)), allowed))
-        )
-
-
-class _DealtLikeCards(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = (
-            x.unflatten(-1, (-1, self.num_heads)).movedim(-1, 1)
-            for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
-        )
-        return self.out_proj(join_heads(self.mix(q, k, v, allowed)))
-
-
-class _AmongHeads(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = (
-            x.unflatten(-1, (self.num_heads, -1)) for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
-        )
-        return self.out_proj(self.mix(q, k, v, allowed).flatten(-2))
-
-
-class _ScrambledBothWays(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        q, k, v = (
-            x.reshape(x.size(0), self.num_heads, x.size(1), -1)
-            for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
-        )
-        return self.out_proj(self.mix(q, k, v, allowed).reshape(query.shape))
-
-
-class _ValuesFromKeys(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        return super().forward(query, key, key, allowed)
-
-
-class _SelfOnly(_Plain):
-    def forward(self, query, key, value, allowed=None):
-        batch, length, _ = query.shape
-        q, k, v = (
-            x.view(batch, length, self.num_heads, -1).transpose(1, 2)
-            for x in (self.q_proj(query), self.k_proj(key), self.v_proj(value))
-        )
-        return self.out_proj(self.mix(q, k, v, allowed).transpose(1, 2).reshape(query.shape))
+def _masked_late(q, k, v, allowed):
+    weights = attend(q, k, v)[1]
+    return (weights if allowed is None else weights * allowed) @ v
 
 
 whole = Exercise(
     lesson="05",
     name="MyMultiHeadAttention",
-    reference=_Plain,
+    reference=MultiHeadAttentionByHand,
     cases=_module_cases,
-    call=layer_like(_Plain, "MyMultiHeadAttention", sizes=2),
+    call=layer_like(MultiHeadAttentionByHand, "MyMultiHeadAttention", sizes=2),
     outputs=("output",),
     solution=(MultiHeadAttention, split_heads, join_heads),
     mistakes=[
-        Mistake(_NoOutProjection, "out_proj is not used: the heads lie side by side, and nothing mixes them yet."),
-        Mistake(_KeysByQueryProjection, "The keys are projected by q_proj. They have a layer of their own, k_proj."),
-        Mistake(_KeysAndValuesSwapped, "Keys and values are swapped: attend takes q, k, v in this order."),
         Mistake(
-            _ScaledByModel,
+            edited(MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "join_heads(heads)"),
+            "out_proj is not used: the heads lie side by side, and nothing mixes them yet.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "self.k_proj(key)", "self.q_proj(key)"),
+            "The keys are projected by q_proj. They have a layer of their own, k_proj.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v", "attend(q, v, k"),
+            "Keys and values are swapped: attend takes q, k, v in this order.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q,", "attend(q / self.num_heads**0.5,"),
             "You scaled by √d_model. Within a head, queries and keys have head_dim features: scale by √head_dim. "
             "(attend does it for you; scaling once more is too much.)",
         ),
-        Mistake(_OneHead, "There is one head of the full size: the features were not split among num_heads heads."),
         Mistake(
-            _Scrambled,
-            "The tokens are scrambled among the heads: (B, T, D) went straight to (B, H, T, d). First (B, T, H, d), "
-            "then exchange axes 1 and 2.",
-            also=(_ScrambledBothWays,),
+            edited(MultiHeadAttentionByHand, ("split_heads(x, self.num_heads)", "x"), ("join_heads(heads)", "heads")),
+            "There is one head of the full size: the features were not split among num_heads heads.",
         ),
         Mistake(
-            _DealtLikeCards,
+            edited(
+                MultiHeadAttentionByHand,
+                "split_heads(x, self.num_heads)",
+                "x.reshape(x.size(0), self.num_heads, x.size(1), -1)",
+            ),
+            "The tokens are scrambled among the heads: (B, T, D) went straight to (B, H, T, d). First (B, T, H, d), "
+            "then exchange axes 1 and 2.",
+            also=(
+                edited(
+                    MultiHeadAttentionByHand,
+                    ("split_heads(x, self.num_heads)", "x.reshape(x.size(0), self.num_heads, x.size(1), -1)"),
+                    ("join_heads(heads)", "heads.reshape(query.shape)"),
+                ),
+            ),
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                "split_heads(x, self.num_heads)",
+                "x.unflatten(-1, (-1, self.num_heads)).movedim(-1, 1)",
+            ),
             "The features were dealt out to the heads like cards: head 0 got features 0, H, 2H, … Cut the last axis "
             "into (H, d), not (d, H).",
         ),
         Mistake(
-            _AmongHeads,
+            edited(
+                MultiHeadAttentionByHand,
+                ("split_heads(x, self.num_heads)", "x.unflatten(-1, (self.num_heads, -1))"),
+                ("join_heads(heads)", "heads.flatten(-2)"),
+            ),
             "The heads stand behind the tokens, (B, T, H, d), so that the heads of one token look at each other. "
             "Exchange axes 1 and 2 before you attend.",
         ),
         Mistake(
-            _JoinedWithoutTranspose,
+            edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.reshape(query.shape)"),
             "The heads were joined without exchanging axes 1 and 2 first, so that each output row mixes tokens.",
         ),
-        Mistake(_MaskIgnored, "The mask is not handed on: allowed must reach attend."),
         Mistake(
-            _MaskInverted,
-            "The mask is turned around: allowed is True where a query may look. (nn.MultiheadAttention means the "
-            "opposite by True; attend does not.)",
-            also=(_InvertedByHand,),
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)", "attend(q, k, v)"),
+            "The mask is not handed on: allowed must reach attend.",
         ),
         Mistake(
-            _MaskRequired,
+            edited(
+                MultiHeadAttentionByHand,
+                "attend(q, k, v, allowed)",
+                "attend(q, k, v, None if allowed is None else ~allowed)",
+            ),
+            "The mask is turned around: allowed is True where a query may look. (nn.MultiheadAttention means the "
+            "opposite by True; attend does not.)",
+            also=(
+                edited(
+                    MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_blocked_where_allowed(q, k, v, allowed)"
+                ),
+            ),
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)", "attend(q, k, v, ~(~allowed))"),
             "allowed may be None: then nothing is hidden, and there is nothing to turn around.",
         ),
         Mistake(
-            _MaskedLate,
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_masked_late(q, k, v, allowed)"),
             "The mask came after the softmax: what was hidden has had its share of the sum, and the rows no longer sum "
             "to 1. It belongs on the scores.",
         ),
-        Mistake(_DividedByD, "You divided by head_dim, or by its root twice. (attend divides once, by itself.)"),
-        Mistake(_BothResults, "attend gives two things, output and weights. Go on with the first."),
         Mistake(
-            _FromQueryOnly,
+            edited(MultiHeadAttentionByHand, "attend(q,", "attend(q / q.size(-1) ** 0.5,"),
+            "You divided by head_dim, or by its root twice. (attend divides once, by itself.)",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "attend(q, k, v, allowed)"),
+            "attend gives two things, output and weights. Go on with the first.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                "self.k_proj(key), self.v_proj(value)",
+                "self.k_proj(query), self.v_proj(query)",
+            ),
             "Keys and values were made from query: this is self-attention, whatever it is given.",
         ),
-        Mistake(_NotProjected, "q_proj, k_proj and v_proj are not used: project first, then split."),
-        Mistake(_NotScaled, "The scores are not scaled: divide them by √head_dim, or let attend do it."),
         Mistake(
-            _ValuesFromKeys, "The values were made from key. They are made from value, which may be another tensor."
+            edited(
+                MultiHeadAttentionByHand,
+                "self.q_proj(query), self.k_proj(key), self.v_proj(value)",
+                "query, key, value",
+            ),
+            "q_proj, k_proj and v_proj are not used: project first, then split.",
         ),
         Mistake(
-            _SelfOnly,
+            edited(MultiHeadAttentionByHand, "attend(q,", "attend(q * q.size(-1) ** 0.5,"),
+            "The scores are not scaled: divide them by √head_dim, or let attend do it.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "self.v_proj(value)", "self.v_proj(key)"),
+            "The values were made from key. They are made from value, which may be another tensor.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                "split_heads(x, self.num_heads)",
+                "x.view(*query.shape[:2], self.num_heads, -1).transpose(1, 2)",
+            ),
             "Keys and values were reshaped with the number of queries. In cross-attention there may be more keys than "
             "queries: take the length from each tensor itself.",
         ),

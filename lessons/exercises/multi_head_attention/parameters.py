@@ -1,6 +1,7 @@
-"""Lesson 05: my_parameters."""
+"""Lesson 05, my_parameters: count what multi-head attention learns."""
 
 from lessons.checking.calls import whole_number
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -21,7 +22,7 @@ counting = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda D, h, d: 3 * (D * h * d + h * d),
+            edited(count_parameters, " + attn_dim * d_model + d_model", ""),
             "The output projection is missing: from H·d features back to d_model, with its bias.",
         ),
         Mistake(
@@ -34,31 +35,31 @@ counting = Exercise(
             "one bias of d_model.",
         ),
         Mistake(
-            lambda D, h, d: 3 * (D * d + d) + d * D + D,
+            edited(count_parameters, "num_heads * head_dim", "head_dim"),
             "That is one head. There are num_heads of them.",
         ),
         Mistake(
-            lambda D, h, d: 4 * (D * D + D),
+            edited(count_parameters, "num_heads * head_dim", "d_model"),
             "Right only as long as H·d = d_model. head_dim may be chosen freely.",
         ),
         Mistake(
-            lambda D, h, d: 4 * (D * h * d + h * d),
+            edited(count_parameters, "attn_dim * d_model + d_model", "attn_dim * d_model + attn_dim"),
             "The bias of the output projection has d_model numbers, not H·d.",
         ),
         Mistake(
-            lambda D, h, d: 3 * (D * h * d + h * d) + h * d * D,
+            edited(count_parameters, "attn_dim * d_model + d_model", "attn_dim * d_model"),
             "The bias of the output projection is missing: one number for each of its d_model features.",
         ),
         Mistake(
-            lambda D, h, d: 4 * D * h * d + D,
+            edited(count_parameters, " + attn_dim)", ")"),
             "The biases of q_proj, k_proj and v_proj are missing: each has one number for each of its H·d features.",
         ),
         Mistake(
-            lambda D, h, d: 4 * D * h * d + h * d + D,
+            edited(count_parameters, "(d_model * attn_dim + attn_dim)", "d_model * attn_dim + attn_dim"),
             "Only one of q_proj, k_proj and v_proj has its bias in your count. There are three: brackets, perhaps?",
         ),
         Mistake(
-            lambda D, h, d: D * h * d + h * d + h * d * D + D,
+            edited(count_parameters, "3 * ", ""),
             "You counted one layer from d_model to H·d. There are three: q_proj, k_proj and v_proj.",
         ),
         Mistake(

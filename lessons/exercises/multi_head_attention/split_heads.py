@@ -1,8 +1,9 @@
-"""Lesson 05: my_split_heads."""
+"""Lesson 05, my_split_heads: deal the features of each token out to the heads."""
 
 import torch
 
 from lessons.attention import split_heads
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -31,20 +32,20 @@ splitting = Exercise(
             also=(lambda x, h: x.view(x.size(0), h, x.size(1), -1),),
         ),
         Mistake(
-            lambda x, h: x.unflatten(-1, (h, -1)),
+            edited(split_heads, ".transpose(1, 2)", ""),
             "The features are cut as they should be, (B, T, H, d). Now bring the heads in front of the tokens.",
         ),
         Mistake(
-            lambda x, h: x.unflatten(-1, (-1, h)).movedim(-1, 1),
+            edited(split_heads, "(num_heads, -1)).transpose(1, 2)", "(-1, num_heads)).movedim(-1, 1)"),
             "You dealt the features out like cards: head 0 gets features 0, H, 2H, … It should get the first d in a "
             "row: cut the last axis into (H, d), not (d, H).",
         ),
         Mistake(
-            lambda x, h: x.unflatten(-1, (h, -1)).permute(2, 0, 1, 3),
+            edited(split_heads, ".transpose(1, 2)", ".permute(2, 0, 1, 3)"),
             "You brought the heads to the very front. The batch stays first: (B, H, T, d).",
         ),
         Mistake(
-            lambda x, h: x.unflatten(-1, (h, -1)).transpose(2, 3),
+            edited(split_heads, ".transpose(1, 2)", ".transpose(2, 3)"),
             "You exchanged heads and features, axes 2 and 3. It is heads and tokens, axes 1 and 2.",
         ),
     ],
