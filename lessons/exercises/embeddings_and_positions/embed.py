@@ -1,10 +1,11 @@
-"""Lesson 06: my_embed."""
+"""Lesson 06, my_embed: look up the vectors of tokens, and scale them."""
 
 import math
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 
 
@@ -33,33 +34,32 @@ embedding = Exercise(
     cases=_embed_cases,
     mistakes=[
         Mistake(
-            lambda ids, table: table[ids],
+            edited(embed, " * math.sqrt(table.size(-1))", ""),
             "The rows are the right ones, but the factor √D is missing.",
-            also=(lambda ids, table: torch.nn.functional.one_hot(ids, len(table)).to(table.dtype) @ table,),
         ),
         Mistake(
-            lambda ids, table: table[ids] / math.sqrt(table.size(-1)),
+            edited(embed, "* math", "/ math"),
             "You divided by √D. (That is for scores.) Embeddings are multiplied by it.",
         ),
         Mistake(
-            lambda ids, table: table[ids] * table.size(-1),
+            edited(embed, "math.sqrt(table.size(-1))", "table.size(-1)"),
             "You multiplied by D. It is the root of D.",
         ),
         Mistake(
-            lambda ids, table: table[ids] * math.sqrt(len(table)),
+            edited(embed, "table.size(-1)", "len(table)"),
             "You took the root of the number of words, V. It is the number of features, D: the table's last axis.",
         ),
         Mistake(
-            lambda ids, table: table[ids] * math.sqrt(512),
+            edited(embed, "table.size(-1)", "512"),
             "You multiplied by √512, whatever the table: D = 512 is left over from a cell above. Take D from the table "
             "that you are given: table.size(-1).",
         ),
         Mistake(
-            lambda ids, table: table[ids] * math.sqrt(ids.size(-1)),
+            edited(embed, "table.size(-1)", "ids.size(-1)"),
             "You took the root of the number of tokens, T. It is the number of features, D: the table's last axis.",
         ),
         Mistake(
-            lambda ids, table: torch.nn.functional.normalize(table[ids], dim=-1) * math.sqrt(table.size(-1)),
+            edited(embed, "table[ids]", "torch.nn.functional.normalize(table[ids], dim=-1)"),
             "Every row was brought to the same length first. Take the rows as they are.",
         ),
     ],

@@ -1,7 +1,8 @@
-"""Lesson 06: mended_positions."""
+"""Lesson 06, mended_positions: find out why all tokens get the same position."""
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -20,25 +21,25 @@ bug_hunt = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda x, table: x + table[: x.size(0)].unsqueeze(1),
+            edited(add_positions, "x.size(1)]", "x.size(0)].unsqueeze(1)"),
             "The bug is still there. A symptom: give it a sentence of one word said three times, and the three are "
             "still alike when they come out.",
         ),
         Mistake(
-            lambda x, table: x + table[: x.size(1)].unsqueeze(1),
+            edited(add_positions, "x.size(1)]", "x.size(1)].unsqueeze(1)"),
             "There are as many rows as tokens now, but they lie on the axis of the batch: unsqueeze(1) makes (T, 1, D) "
             "of them. On which axis of x, of shape (B, T, D), are the tokens?",
         ),
         Mistake(
-            lambda x, table: x + table[1 : x.size(1) + 1],
+            edited(add_positions, ": x.size(1)]", "1 : x.size(1) + 1]"),
             "The first token got row 1. The first position is 0.",
         ),
         Mistake(
-            lambda x, table: x + table[0],
+            edited(add_positions, ": x.size(1)]", "0]"),
             "Every token gets row 0 now.",
         ),
         Mistake(
-            lambda x, table: x * table[: x.size(1)],
+            edited(add_positions, "x + table", "x * table"),
             "The table is added, not multiplied in.",
         ),
     ],

@@ -1,9 +1,10 @@
-"""Lesson 06: my_rotary_scores."""
+"""Lesson 06, my_rotary_scores: scores of queries and keys that are turned by their positions."""
 
 import math
 
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.positions import rotary_angles, rotate
 
@@ -28,35 +29,38 @@ scores = Exercise(
     cases=_score_cases,
     mistakes=[
         Mistake(
-            lambda q, k, a: rotate(q, a) @ k.mT / math.sqrt(q.size(-1)),
+            edited(rotary_scores, "rotate(k, angles)", "k"),
             "The keys are not turned. Then a score depends on where the query stands, not on the distance of the two.",
         ),
         Mistake(
-            lambda q, k, a: q @ rotate(k, a).mT / math.sqrt(q.size(-1)),
+            edited(rotary_scores, "rotate(q, angles)", "q"),
             "The queries are not turned. Then a score depends on where the key stands, not on the distance of the two.",
         ),
-        Mistake(lambda q, k, a: q @ k.mT / math.sqrt(q.size(-1)), "Nothing is turned: these scores know no order."),
         Mistake(
-            lambda q, k, a: rotate(q, a) @ rotate(k, -a).mT / math.sqrt(q.size(-1)),
+            edited(rotary_scores, ("rotate(q, angles)", "q"), ("rotate(k, angles)", "k")),
+            "Nothing is turned: these scores know no order.",
+        ),
+        Mistake(
+            edited(rotary_scores, "rotate(k, angles)", "rotate(k, -angles)"),
             "Query and key are turned in opposite directions: the score depends on the *sum* of their positions. Turn "
             "both the same way.",
-            also=(lambda q, k, a: rotate(q, -a) @ rotate(k, a).mT / math.sqrt(q.size(-1)),),
+            also=(edited(rotary_scores, "rotate(q, angles)", "rotate(q, -angles)"),),
         ),
-        Mistake(lambda q, k, a: rotate(q, a) @ rotate(k, a).mT, "The scores are not divided by √d."),
+        Mistake(edited(rotary_scores, " / math.sqrt(q.size(-1))", ""), "The scores are not divided by √d."),
         Mistake(
-            lambda q, k, a: rotate(q, a) @ rotate(k, a).mT / math.sqrt(q.size(-1) // 2),
+            edited(rotary_scores, "q.size(-1)", "q.size(-1) // 2"),
             "You divided by the root of the number of pairs. It is the root of d, the number of features.",
         ),
         Mistake(
-            lambda q, k, a: rotate(q, a) @ rotate(k, a).mT / q.size(-1),
+            edited(rotary_scores, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by d. It is the root of d.",
         ),
         Mistake(
-            lambda q, k, a: rotate(k, a) @ rotate(q, a).mT / math.sqrt(q.size(-1)),
+            lambda q, k, angles: rotary_scores(k, q, angles),
             "Rows and columns are exchanged: one row for each query, one column for each key.",
         ),
         Mistake(
-            lambda q, k, a: (rotate(q, a) @ rotate(k, a).mT / math.sqrt(q.size(-1))).softmax(dim=-1),
+            lambda q, k, angles: rotary_scores(q, k, angles).softmax(dim=-1),
             "These are the weights. Asked for are the scores, as they are before the softmax.",
         ),
         Mistake(

@@ -1,9 +1,10 @@
-"""Lesson 06: my_rotate."""
+"""Lesson 06, my_rotate: turn pairs of neighboring features by the angles of their positions."""
 
 import math
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.positions import rotate
 
@@ -22,17 +23,6 @@ def _rotate_cases(generator) -> list[Case]:
     ]
 
 
-def _overwritten(x, angles, *, reread):
-    """The first members are replaced before the second ones have been computed from them."""
-    turned = x.clone()
-    first, second = turned[..., 0::2], turned[..., 1::2]
-    if reread:
-        first, second = x[..., 0::2], x[..., 1::2]
-    turned[..., 0::2] = first * angles.cos() - second * angles.sin()
-    turned[..., 1::2] = (turned[..., 0::2] if reread else first) * angles.sin() + second * angles.cos()
-    return turned
-
-
 def _turned_in_place(x, angles):
     first, second = x[..., 0::2], x[..., 1::2]
     x[..., 0::2] = first * angles.cos() - second * angles.sin()
@@ -45,16 +35,6 @@ def _angles_repeated(x, angles):
     return x * angles.cos().repeat(1, 2) + beside * angles.sin().repeat(1, 2)
 
 
-def _turn(x, angles, *, pairs="neighbours", sign=1.0, swapped=False, joined="neighbours"):
-    half = x.size(-1) // 2
-    first, second = (x[..., 0::2], x[..., 1::2]) if pairs == "neighbours" else (x[..., :half], x[..., half:])
-    cos, sin = angles.cos(), sign * angles.sin()
-    if swapped:
-        cos, sin = sin, cos
-    turned = first * cos - second * sin, first * sin + second * cos
-    return torch.stack(turned, dim=-1).flatten(-2) if joined == "neighbours" else torch.cat(turned, dim=-1)
-
-
 turning = Exercise(
     lesson="06",
     name="my_rotate",
@@ -62,16 +42,20 @@ turning = Exercise(
     cases=_rotate_cases,
     mistakes=[
         Mistake(
-            lambda x, a: _turn(x, a, pairs="halves", joined="halves"),
+            edited(
+                rotate,
+                ("x[..., 0::2], x[..., 1::2]", "x.chunk(2, dim=-1)"),
+                ("torch.stack", "torch.cat"),
+                (".flatten(-2)", ""),
+            ),
             "You paired feature i with feature i + d/2, as some published models do. Here neighbours are a pair: "
             "(0, 1), (2, 3), …",
-            also=(lambda x, a: _turn(x, a, pairs="halves"),),
+            also=(edited(rotate, "x[..., 0::2], x[..., 1::2]", "x.chunk(2, dim=-1)"),),
         ),
         Mistake(
-            lambda x, a: _overwritten(x, a, reread=False),
+            edited(_turned_in_place, "first, second", "x = x.clone()\n    first, second"),
             "Every second member is wrong: when it was computed, the first had been overwritten by its turned value. "
             "(A slice such as y[..., 0::2] is no copy.) Compute both from x, then write them down.",
-            also=(lambda x, a: _overwritten(x, a, reread=True),),
         ),
         Mistake(
             _turned_in_place,
@@ -84,31 +68,27 @@ turning = Exercise(
             "gives angle 0, 0, 1, 1, …; repeat and cat give 0, 1, …, 0, 1, …",
         ),
         Mistake(
-            lambda x, a: _turn(x, a, sign=-1.0),
+            lambda x, angles: rotate(x, -angles),
             "You turned the other way round. (a, b) becomes (a cos − b sin, a sin + b cos).",
         ),
         Mistake(
-            lambda x, a: _turn(x, a, swapped=True),
+            edited(rotate, "cos, sin =", "sin, cos ="),
             "Cosine and sine changed places: at angle 0 nothing may move.",
         ),
         Mistake(
-            lambda x, a: _turn(x, a, joined="halves"),
+            edited(rotate, ("torch.stack", "torch.cat"), (".flatten(-2)", "")),
             "Each pair was turned rightly, but then all first members came in front. Put the pairs together again.",
         ),
         Mistake(
-            lambda x, a: x * torch.stack([a.cos(), a.sin()], dim=-1).flatten(-2),
+            edited(rotate, "first * cos - second * sin, first * sin + second * cos", "first * cos, second * sin"),
             "You multiplied by cosine and sine. A turn mixes the two members: (a cos − b sin, a sin + b cos).",
         ),
         Mistake(
-            lambda x, a: torch.stack(
-                [x[..., 0::2] * a.cos() + x[..., 1::2] * a.sin(), x[..., 0::2] * a.sin() + x[..., 1::2] * a.cos()], -1
-            ).flatten(-2),
+            edited(rotate, "cos - second", "cos + second"),
             "There is no minus. A turn has one: a cos − b sin. Without it lengths change.",
         ),
         Mistake(
-            lambda x, a: torch.stack(
-                [x[..., 0::2] * a.cos() - x[..., 1::2] * a.sin(), x[..., 0::2] * a.sin() - x[..., 1::2] * a.cos()], -1
-            ).flatten(-2),
+            edited(rotate, "sin + second", "sin - second"),
             "There is a minus too many: at angle 0 the second member changes its sign. It becomes a sin + b cos.",
         ),
     ],

@@ -1,30 +1,25 @@
-"""Lesson 06: my_sinusoids."""
+"""Lesson 06, my_sinusoids: the paper's table of sines and cosines."""
 
 import math
 
 import torch
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 from lessons.positions import sinusoids
 
 
-def _sinusoids_by(d_model, num_positions, exponent, *, start=0, base=10000.0, divisor=1, second=torch.cos, cut=True):
-    """Sines and cosines in turn; exponent gives the power of the base for the pairs 0, 1, 2, …"""
-    pair = torch.arange((d_model + 1) // 2, dtype=torch.float64)
-    angles = torch.arange(start, start + num_positions, dtype=torch.float64)[:, None] / base ** exponent(pair)
-    table = torch.stack([(angles / divisor).sin(), second(angles / divisor)], dim=-1).flatten(-2)
-    return (table[:, :d_model] if cut else table).float()
+def _in_plain_steps(num_positions, d_model):
+    pair = torch.arange((d_model + 1) // 2)
+    angles = torch.arange(num_positions)[:, None] / 10000 ** (2 * pair / d_model)
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+    return table[:, :d_model].float()
 
 
 def _each_its_own(num_positions, d_model, times=1):
     feature = torch.arange(d_model)
     angles = torch.arange(num_positions)[:, None] / 10000 ** (times * feature / d_model)
     return torch.where(feature % 2 == 0, angles.sin(), angles.cos())
-
-
-def _halves(num_positions, d_model):
-    table = sinusoids(num_positions, d_model)
-    return torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1)
 
 
 def _even_only(num_positions, d_model):
@@ -51,16 +46,6 @@ def _whole_pairs_only(num_positions, d_model):
     return table
 
 
-def _multiplied(num_positions, d_model):
-    angles = torch.arange(num_positions)[:, None] * 10000 ** (torch.arange(0, d_model, 2) / d_model)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
-
-
-def _swapped(num_positions, d_model):
-    table = sinusoids(num_positions, d_model + d_model % 2)
-    return table.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)[:, :d_model]
-
-
 waves = Exercise(
     lesson="06",
     name="my_sinusoids",
@@ -77,11 +62,11 @@ waves = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: pair / d),
+            edited(_in_plain_steps, "2 * pair", "pair"),
             "Your waves grow longer too slowly: the exponent of pair i is 2i / D, and you took i / D.",
         ),
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: 4 * pair / d),
+            edited(_in_plain_steps, "2 * pair", "4 * pair"),
             "Your waves grow longer too fast: the 2 of 2i came in twice. arange(0, D, 2) already gives 0, 2, 4, …",
         ),
         Mistake(
@@ -90,21 +75,21 @@ waves = Exercise(
             also=(lambda t, d: _each_its_own(t, d, times=2),),
         ),
         Mistake(
-            _halves,
+            edited(_in_plain_steps, ("torch.stack", "torch.cat"), (".flatten(-2)", "")),
             "All the sines come first, then all the cosines. Here they take turns: sin, cos, sin, cos, …",
         ),
         Mistake(
-            _swapped,
+            edited(_in_plain_steps, "angles.sin(), angles.cos()", "angles.cos(), angles.sin()"),
             "Sine and cosine changed places: feature 0 is a sine, feature 1 a cosine.",
         ),
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, start=1),
+            edited(_in_plain_steps, "torch.arange(num_positions)", "torch.arange(1, num_positions + 1)"),
             "Your positions begin at 1. The first one is position 0, whose sines are 0 and whose cosines are 1.",
         ),
         Mistake(
             _even_only,
             "With an odd D there is one sine more than there are cosines: the last angle has no cosine.",
-            also=(_pair_by_pair, lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, cut=False)),
+            also=(_pair_by_pair, edited(_in_plain_steps, "[:, :d_model]", "")),
             seen_in="an odd number of features",
         ),
         Mistake(
@@ -120,26 +105,26 @@ waves = Exercise(
             seen_in="an odd number of features",
         ),
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: pair / (d // 2)),
+            edited(_in_plain_steps, "2 * pair / d_model", "pair / (d_model // 2)"),
             "With an odd D, d_model // 2 is half of D rounded down, and the exponents are too large. They are 2i / D.",
             seen_in="an odd number of features",
         ),
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair, divisor=d),
+            edited(_in_plain_steps, "(2 * pair / d_model)", "(2 * pair) / d_model"),
             "Already sin 1, feature 0 of position 1, is wrong: ** binds more tightly than /, so that you divided by D "
             "once more at the end. Put the exponent in brackets: 10000 ** (2i / D).",
         ),
         Mistake(
-            _multiplied,
+            edited(_in_plain_steps, "/ 10000", "* 10000"),
             "Your waves grow *shorter* from left to right: you multiplied by 10000^(2i / D). Divide by it.",
-            also=(lambda t, d: _sinusoids_by(d, t, lambda pair: -2 * pair / d),),
+            also=(edited(_in_plain_steps, ("/ 10000", "* 10000"), ("// 2)", "// 2, dtype=torch.float64)")),),
         ),
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, second=torch.sin),
+            edited(_in_plain_steps, "angles.cos()", "angles.sin()"),
             "Every feature is a sine. Those with an odd number are cosines.",
         ),
         Mistake(
-            lambda t, d: _sinusoids_by(d, t, lambda pair: 2 * pair / d, base=1000.0),
+            edited(_in_plain_steps, "10000", "1000"),
             "The base is 10000. (Other models take others; the paper's is this.)",
         ),
     ],
