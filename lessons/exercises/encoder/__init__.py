@@ -1,4 +1,4 @@
-"""The exercises of lesson 07: layer normalisation, the feed-forward network, residuals, and a whole encoder layer."""
+"""The exercises of lesson 07: layer normalization, the feed-forward network, residuals, and a whole encoder layer."""
 
 from lessons.exercises.encoder.encoder_layer import whole
 from lessons.exercises.encoder.feed_forward import feeding

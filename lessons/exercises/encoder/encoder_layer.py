@@ -1,4 +1,4 @@
-"""Lesson 07: MyEncoderLayer."""
+"""Lesson 07, MyEncoderLayer: a whole encoder layer, with the norm first or last."""
 
 import torch
 from torch import Tensor, nn
@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from lessons import masks
 from lessons.attention import MultiHeadAttention
 from lessons.checking.calls import layer_like
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
@@ -51,161 +52,12 @@ def _layer_cases(generator) -> list[Case]:
     ]
 
 
-class _MaskForgotten(EncoderLayerByHand):
-    def attend(self, x, allowed):
-        return super().attend(x, None)
-
-
-class _MaskInverted(EncoderLayerByHand):
-    def attend(self, x, allowed):
-        return super().attend(x, None if allowed is None else ~allowed)
-
-
-class _NoRelu(EncoderLayerByHand):
-    def feed_forward(self, x):
-        return self.linear2(self.linear1(x))
-
-
-class _AlwaysFirst(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        x = x + self.attend(self.norm1(x), allowed)
-        return x + self.feed_forward(self.norm2(x))
-
-
-class _AlwaysLast(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        x = self.norm1(x + self.attend(x, allowed))
-        return self.norm2(x + self.feed_forward(x))
-
-
-class _OrdersExchanged(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        return (_AlwaysLast if self.norm_first else _AlwaysFirst).forward(self, x, allowed)
-
-
-class _MaskAsKey(EncoderLayerByHand):
-    def attend(self, x, allowed):
-        return self.self_attn(x, allowed)[0]
-
-
-class _WeightsToo(EncoderLayerByHand):
-    def attend(self, x, allowed):
-        return self.self_attn(x, allowed=allowed)
-
-
-class _WeightsTooFirst(_WeightsToo):
-    def forward(self, x, allowed=None):
-        return self.attend(self.norm1(x) if self.norm_first else x, allowed) + x
-
-
-class _ReluLate(EncoderLayerByHand):
-    def feed_forward(self, x):
-        return torch.relu(self.linear2(self.linear1(x)))
-
-
-class _ReluTwice(EncoderLayerByHand):
-    def feed_forward(self, x):
-        return torch.relu(super().feed_forward(x))
-
-
-class _NoSecondNorm(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            x = x + self.attend(self.norm1(x), allowed)
-            return x + self.feed_forward(x)
-        x = self.norm1(x + self.attend(x, allowed))
-        return x + self.feed_forward(x)
-
-
-class _NeverNormalisedLast(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            return super().forward(x, allowed)
-        x = x + self.attend(x, allowed)
-        return x + self.feed_forward(x)
-
-
-class _OnlyOutputsNormalised(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            return super().forward(x, allowed)
-        x = x + self.norm1(self.attend(x, allowed))
-        return x + self.norm2(self.feed_forward(x))
-
-
-class _NoResidual(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            return self.feed_forward(self.norm2(self.attend(self.norm1(x), allowed)))
-        return self.norm2(self.feed_forward(self.norm1(self.attend(x, allowed))))
-
-
-class _OneNorm(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            x = x + self.attend(self.norm1(x), allowed)
-            return x + self.feed_forward(self.norm1(x))
-        x = self.norm1(x + self.attend(x, allowed))
-        return self.norm1(x + self.feed_forward(x))
-
-
-class _OnlyQueriesNormalised(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if not self.norm_first:
-            return super().forward(x, allowed)
-        x = x + self.self_attn(self.norm1(x), x, x, allowed=allowed)[0]
-        return x + self.feed_forward(self.norm2(x))
-
-
-class _NoSecondResidual(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            x = x + self.attend(self.norm1(x), allowed)
-            return self.feed_forward(self.norm2(x))
-        x = self.norm1(x + self.attend(x, allowed))
-        return self.norm2(self.feed_forward(x))
-
-
-class _NoFirstResidual(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            x = self.attend(self.norm1(x), allowed)
-            return x + self.feed_forward(self.norm2(x))
-        x = self.norm1(self.attend(x, allowed))
-        return self.norm2(x + self.feed_forward(x))
-
-
-class _FirstInputTwice(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if self.norm_first:
-            after = x + self.attend(self.norm1(x), allowed)
-            return x + self.feed_forward(self.norm2(after))
-        after = self.norm1(x + self.attend(x, allowed))
-        return self.norm2(x + self.feed_forward(after))
-
-
-class _NormalisedStream(EncoderLayerByHand):
-    def forward(self, x, allowed=None):
-        if not self.norm_first:
-            return super().forward(x, allowed)
-        x = self.norm1(x)
-        x = x + self.attend(x, allowed)
-        x = self.norm2(x)
-        return x + self.feed_forward(x)
-
-
-def _in_one_order(mistake) -> tuple[type[nn.Module], ...]:
-    """The same mistake, made in one of the two orders only."""
-
-    def made_in(norm_first):
-        class InOneOrder(mistake):
-            def forward(self, x, allowed=None):
-                way = mistake if self.norm_first == norm_first else EncoderLayerByHand
-                return way.forward(self, x, allowed)
-
-        return InOneOrder
-
-    return made_in(True), made_in(False)
+def _in_either_order(norm_first, norm_last, hint):
+    """A mistake made in both orders, or in one of them; each order is given by the pieces that change."""
+    both, first, last = (
+        edited(EncoderLayerByHand, *edits) for edits in (norm_first + norm_last, norm_first, norm_last)
+    )
+    return Mistake(both, hint, also=(first, last))
 
 
 whole = Exercise(
@@ -216,74 +68,121 @@ whole = Exercise(
     call=layer_like(EncoderLayerByHand, "MyEncoderLayer", sizes=4),
     outputs=("output",),
     mistakes=[
-        Mistake(_MaskForgotten, "The mask is not handed on: allowed must reach self_attn."),
-        Mistake(_MaskInverted, "The mask is turned around: allowed is True where a query may look."),
-        Mistake(_NoRelu, "The feed-forward network has no max(0, …) between its two layers."),
-        Mistake(_AlwaysFirst, "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x))."),
-        Mistake(_AlwaysLast, "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it."),
-        Mistake(_OrdersExchanged, "The two orders are exchanged: norm_first=True is x + sublayer(norm(x))."),
         Mistake(
-            _OneNorm,
+            edited(EncoderLayerByHand, "self.self_attn(x, allowed=allowed)", "self.self_attn(x)"),
+            "The mask is not handed on: allowed must reach self_attn.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "allowed=allowed", "allowed=None if allowed is None else ~allowed"),
+            "The mask is turned around: allowed is True where a query may look.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "torch.relu(self.linear1(x))", "self.linear1(x)"),
+            "The feed-forward network has no max(0, …) between its two layers.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "if self.norm_first", "if True"),
+            "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "if self.norm_first", "if False"),
+            "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "if self.norm_first", "if not self.norm_first"),
+            "The two orders are exchanged: norm_first=True is x + sublayer(norm(x)).",
+        ),
+        _in_either_order(
+            [("self.feed_forward(self.norm2(x))", "self.feed_forward(self.norm1(x))")],
+            [("self.norm2(x + ", "self.norm1(x + ")],
             "norm1 is used twice. Each sublayer has its own norm, with its own weights.",
-            also=_in_one_order(_OneNorm),
         ),
-        Mistake(
-            _NoSecondNorm,
+        _in_either_order(
+            [("self.feed_forward(self.norm2(x))", "self.feed_forward(x)")],
+            [("self.norm2(x + self.feed_forward(x))", "x + self.feed_forward(x)")],
             "The norm of the second part is missing: norm2 belongs to the feed-forward network.",
-            also=_in_one_order(_NoSecondNorm),
         ),
         Mistake(
-            _NeverNormalisedLast,
+            edited(
+                EncoderLayerByHand,
+                ("self.norm1(x + self.attend(x, allowed))", "x + self.attend(x, allowed)"),
+                ("self.norm2(x + self.feed_forward(x))", "x + self.feed_forward(x)"),
+            ),
             "With norm_first=False nothing is normalised. Each sum is: norm(x + sublayer(x)).",
         ),
         Mistake(
-            _OnlyOutputsNormalised,
+            edited(EncoderLayerByHand, ("self.norm1(x + ", "x + self.norm1("), ("self.norm2(x + ", "x + self.norm2(")),
             "With norm_first=False you normalised only what the sublayers give. The sum is normalised: "
             "norm(x + sublayer(x)).",
         ),
         Mistake(
-            _MaskAsKey,
+            edited(EncoderLayerByHand, "self.self_attn(x, allowed=allowed)", "self.self_attn(x, allowed)"),
             "The mask went in as the *key*: that is the second thing that self_attn takes. Name it: allowed=allowed.",
             seen_in="a padding mask (B, 1, 1, S)",
         ),
         Mistake(
-            _WeightsToo,
+            edited(EncoderLayerByHand, "return output", "return output, _"),
             "self_attn gives two things, output and weights, and both were added to x. Take the first.",
-            also=(_WeightsTooFirst,),
+            also=(
+                edited(
+                    EncoderLayerByHand,
+                    ("return output", "return output, _"),
+                    ("x + self.attend(self.norm1(x), allowed)", "self.attend(self.norm1(x), allowed) + x"),
+                    ("x + self.attend(x, allowed)", "self.attend(x, allowed) + x"),
+                ),
+            ),
         ),
         Mistake(
-            _ReluLate,
+            edited(
+                EncoderLayerByHand,
+                "self.linear2(torch.relu(self.linear1(x)))",
+                "torch.relu(self.linear2(self.linear1(x)))",
+            ),
             "max(0, …) came after linear2. It stands between the two layers; what they give may be below 0.",
-            also=(_ReluTwice,),
+            also=(
+                edited(
+                    EncoderLayerByHand,
+                    "self.linear2(torch.relu(self.linear1(x)))",
+                    "torch.relu(self.linear2(torch.relu(self.linear1(x))))",
+                ),
+            ),
         ),
         Mistake(
-            _OnlyQueriesNormalised,
+            edited(
+                EncoderLayerByHand,
+                "self.attend(self.norm1(x), allowed)",
+                "self.self_attn(self.norm1(x), x, x, allowed=allowed)[0]",
+            ),
             "With norm_first only the queries were normalised. In self-attention queries, keys and values come from "
             "the same tensor: norm1(x).",
         ),
-        Mistake(
-            _NoSecondResidual,
+        _in_either_order(
+            [("return x + self", "return self")],
+            [("self.norm2(x + ", "self.norm2(")],
             "The residual around the feed-forward network is missing.",
-            also=_in_one_order(_NoSecondResidual),
         ),
-        Mistake(
-            _NoFirstResidual,
+        _in_either_order(
+            [("x = x + self", "x = self")],
+            [("self.norm1(x + ", "self.norm1(")],
             "The residual around self-attention is missing.",
-            also=_in_one_order(_NoFirstResidual),
         ),
-        Mistake(
-            _NoResidual,
+        _in_either_order(
+            [("x = x + self", "x = self"), ("return x + self", "return self")],
+            [("self.norm1(x + ", "self.norm1("), ("self.norm2(x + ", "self.norm2(")],
             "There is no residual: around each of the two parts, x is added to what comes out.",
-            also=_in_one_order(_NoResidual),
         ),
-        Mistake(
-            _FirstInputTwice,
+        _in_either_order(
+            [("x = x + self", "y = x + self"), ("self.norm2(x))", "self.norm2(y))")],
+            [("x = self.norm1", "y = self.norm1"), ("x + self.feed_forward(x)", "x + self.feed_forward(y)")],
             "The second residual carries the layer's first input. It carries what came out of the first part: what "
             "attention found would get lost.",
-            also=_in_one_order(_FirstInputTwice),
         ),
         Mistake(
-            _NormalisedStream,
+            edited(
+                EncoderLayerByHand,
+                ("x + self.attend(self.norm1", "self.norm1(x) + self.attend(self.norm1"),
+                ("x + self.feed_forward(self", "self.norm2(x) + self.feed_forward(self"),
+            ),
             "With norm_first you added the *normalised* x. Keep x as it is, and normalise only what the sublayer gets.",
         ),
     ],

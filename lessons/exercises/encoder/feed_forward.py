@@ -1,8 +1,9 @@
-"""Lesson 07: my_feed_forward."""
+"""Lesson 07, my_feed_forward: two linear layers with max(0, …) between them."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 
 
@@ -33,52 +34,51 @@ feeding = Exercise(
     cases=_feed_forward_cases,
     mistakes=[
         Mistake(
-            lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
+            edited(feed_forward, ".clamp(min=0)", ""),
             "Nothing is cut off at 0. Without max(0, …) between them two linear layers are one linear layer.",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: (x @ w1 + b1).clamp(min=0) @ w2,
+            edited(feed_forward, " @ w2 + b2", " @ w2"),
             "The second bias is missing.",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0) @ w2 + b2,
+            edited(feed_forward, "(x @ w1 + b1)", "(x @ w1)"),
             "The first bias is missing: max(0, x w1 + b1).",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0).add(b1) @ w2 + b2,
+            edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "(x @ w1).clamp(min=0) + b1"),
             "The first bias came after max(0, …). It belongs inside: max(0, x w1 + b1).",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: ((x @ w1 + b1) @ w2 + b2).clamp(min=0),
+            edited(feed_forward, (".clamp(min=0)", ""), ("hidden @ w2 + b2", "(hidden @ w2 + b2).clamp(min=0)")),
             "max(0, …) came at the end, so that no feature of the result is below 0. It stands between the layers.",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: ((x @ w1 + b1).clamp(min=0) @ w2 + b2).clamp(min=0),
+            edited(feed_forward, "hidden @ w2 + b2", "(hidden @ w2 + b2).clamp(min=0)"),
             "max(0, …) came twice. The second layer's output stays as it is: it may be below 0.",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: x + feed_forward(x, w1, b1, w2, b2),
+            edited(feed_forward, "return hidden", "return x + hidden"),
             "The input was added. The residual surrounds this network; it is no part of it.",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1) @ w2 + b2,
+            edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.nn.functional.gelu(x @ w1 + b1)"),
             "That is GELU, which many of today's models take. The paper's is max(0, …).",
             also=(lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2,),
         ),
         Mistake(lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0) @ w2, "Both biases are missing: x w1 + b1, … w2 + b2."),
         Mistake(
-            lambda x, w1, b1, w2, b2: (x.clamp(min=0) @ w1 + b1) @ w2 + b2,
+            edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "x.clamp(min=0) @ w1 + b1"),
             "max(0, …) came first, on x. It stands between the two layers.",
         ),
         Mistake(
-            lambda x, w1, b1, w2, b2: max(0, x @ w1 + b1) @ w2 + b2,
+            edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "max(0, x @ w1 + b1)"),
             "max cannot compare 0 with a whole tensor. For each number by itself: torch.relu(…), or ….clamp(min=0).",
             also=(
-                lambda x, w1, b1, w2, b2: max(x @ w1 + b1, 0) @ w2 + b2,
-                lambda x, w1, b1, w2, b2: torch.max(x @ w1 + b1, 0) @ w2 + b2,
-                lambda x, w1, b1, w2, b2: torch.max(0, x @ w1 + b1) @ w2 + b2,
-                lambda x, w1, b1, w2, b2: torch.maximum(x @ w1 + b1, 0) @ w2 + b2,
-                lambda x, w1, b1, w2, b2: torch.maximum(0, x @ w1 + b1) @ w2 + b2,
+                edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.max(x @ w1 + b1, 0)"),
+                edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.max(0, x @ w1 + b1)"),
+                edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.maximum(x @ w1 + b1, 0)"),
+                edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.maximum(0, x @ w1 + b1)"),
             ),
         ),
     ],

@@ -1,8 +1,9 @@
-"""Lesson 07: my_layer_norm."""
+"""Lesson 07, my_layer_norm: give the features of each token mean 0 and variance 1."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 
 
@@ -10,11 +11,6 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
     """x (B, T, D), weight and bias (D,) -> (B, T, D): each token's features get mean 0 and variance 1."""
     mean = x.mean(dim=-1, keepdim=True)  # (B, T, 1)
     variance = x.var(dim=-1, correction=0, keepdim=True)  # (B, T, 1)
-    return (x - mean) / (variance + eps).sqrt() * weight + bias
-
-
-def _normalised(x, weight, bias, eps, dim=-1, correction=0):
-    mean, variance = x.mean(dim=dim, keepdim=True), x.var(dim=dim, correction=correction, keepdim=True)
     return (x - mean) / (variance + eps).sqrt() * weight + bias
 
 
@@ -37,6 +33,10 @@ def _norm_cases(generator) -> list[Case]:
     ]
 
 
+def _over(axes):
+    return edited(layer_norm, ("mean(dim=-1", f"mean(dim={axes}"), ("var(dim=-1", f"var(dim={axes}"))
+
+
 norm = Exercise(
     lesson="07",
     name="my_layer_norm",
@@ -44,45 +44,49 @@ norm = Exercise(
     cases=_norm_cases,
     mistakes=[
         Mistake(
-            lambda x, w, b, eps: _normalised(x, w, b, eps, correction=1),
+            edited(layer_norm, ", correction=0", ""),
             "Your variance divides by D − 1. Layer normalisation divides by D: x.var(…, correction=0). (std and var "
             "divide by D − 1 unless told otherwise.)",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + eps) * w + b,
+            edited(layer_norm, "(variance + eps).sqrt()", "(variance.sqrt() + eps)"),
             "eps was added outside the root: it belongs to the variance, √(variance + eps).",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * w + b,
+            edited(layer_norm, (", correction=0", ""), ("(variance + eps).sqrt()", "(variance.sqrt() + eps)")),
             "Two things at once: std divides by D − 1, not D, and eps was added outside the root. Take "
             "√(variance + eps), with x.var(…, correction=0). This version is in a famous tutorial.",
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=-2),
+            _over(-2),
             "You normalised over the tokens, axis -2: mean and variance of each *feature*. Here each token stands for "
             "itself: over its features, the last axis.",
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=0),
+            _over(0),
             "You normalised over the batch, as batch normalisation does: a sentence would change with its neighbours. "
             "Take the last axis, the features.",
-            also=(lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(0, 1)),),
+            also=(_over((0, 1)),),
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(0, 1, 2)),
+            _over((0, 1, 2)),
             "You took one mean and one variance for all numbers at once. Each token has its own: the last axis alone.",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() * w + b,
+            edited(
+                layer_norm,
+                ("mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
+                ("correction=0, keepdim=True", "correction=0"),
+            ),
             "An axis is missing: the means are (B, T), and beside x, (B, T, D), they are lined up with its last axis. "
             "keepdim=True keeps the place of the features: (B, T, 1).",
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, w, b, eps, dim=(-2, -1)),
+            _over((-2, -1)),
             "You took one mean and one variance for the whole sentence. Each token has its own: the last axis alone.",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) * w + b,
+            edited(layer_norm, ".sqrt()", ""),
             "You divided by the variance. Divide by its root, the standard deviation, so that the spread becomes 1.",
         ),
         Mistake(
@@ -90,52 +94,48 @@ norm = Exercise(
             "The mean was not taken away: that is RMSNorm, which many of today's models use. Here the mean goes first.",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / x.var(-1, correction=0, keepdim=True).sqrt() * w + b,
+            edited(layer_norm, " + eps", ""),
             "eps is missing: where all features are equal, the variance is 0, and 0 / 0 is NaN.",
             seen_in="a token whose features are all equal",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * w + b,
+            edited(layer_norm, (", correction=0", ""), (" + eps", "")),
             "Two things at once: std divides by D − 1, not D, and eps is missing. Take √(variance + eps), with "
             "x.var(…, correction=0).",
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, w, b, 1e-5),
+            edited(layer_norm, "+ eps", "+ 1e-5"),
             "You did not use the eps that you were given. (torch's own, if it is told nothing, takes 1e-5.)",
         ),
         Mistake(
-            lambda x, w, b, eps: (
-                x - x.mean(-1, keepdim=True) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() * w + b
-            ),
+            edited(layer_norm, "(x - mean)", "x - mean"),
             "Brackets are missing: x − mean / … divides the mean alone. The whole difference is divided: "
             "(x − mean) / ….",
         ),
         Mistake(
-            lambda x, w, b, eps: (
-                (x - x.mean(-1, keepdim=True)) / (len(w) * x.var(-1, correction=0, keepdim=True) + eps).sqrt() * w + b
-            ),
+            edited(layer_norm, "(variance", "(len(weight) * variance"),
             "You added the squares up. The variance is their mean: their sum, divided by D.",
         ),
-        Mistake(lambda x, w, b, eps: _normalised(x, w, torch.zeros_like(b), eps), "The bias is not added."),
+        Mistake(edited(layer_norm, " + bias", ""), "The bias is not added."),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, torch.ones_like(w), b, eps),
+            edited(layer_norm, " * weight", ""),
             "The weight is not used: each normalised feature is multiplied by its weight, before the bias is added.",
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, b, w, eps),
+            edited(layer_norm, "weight + bias\n", "bias + weight\n"),
             "weight and bias are exchanged: weight is multiplied in, bias is added.",
         ),
         Mistake(
-            lambda x, w, b, eps: _normalised(x, torch.ones_like(w), torch.zeros_like(b), eps),
+            edited(layer_norm, " * weight + bias", ""),
             "weight and bias are not used: after normalising, each feature is multiplied by its weight, and its bias "
             "is added.",
         ),
         Mistake(
-            lambda x, w, b, eps: (_normalised(x, torch.ones_like(w), torch.zeros_like(b), eps) + b) * w,
+            edited(layer_norm, ("(x - mean)", "((x - mean)"), ("* weight + bias", "+ bias) * weight")),
             "The bias was added before the weight was multiplied in. First weight, then bias.",
         ),
         Mistake(
-            lambda x, w, b, eps: (x - x.mean(-1, keepdim=True)) * w + b,
+            edited(layer_norm, " / (variance + eps).sqrt()", ""),
             "The mean is 0 now, but nothing is divided: the spread is still that of x.",
         ),
     ],

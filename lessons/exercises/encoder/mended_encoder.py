@@ -1,8 +1,9 @@
-"""Lesson 07: mended_encoder."""
+"""Lesson 07, mended_encoder: find out what happens to x on its way through the stack."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.exercises.encoder.layer_norm import layer_norm
 
@@ -31,56 +32,6 @@ def _stack_cases(generator) -> list[Case]:
     ]
 
 
-def _normalised_stream(x, sublayers, norms):
-    *inner, last = norms
-    for sublayer, norm in zip(sublayers, inner):
-        x = norm(x)
-        x = x + sublayer(x)
-    return last(x)
-
-
-def _norm_behind(x, sublayers, norms):
-    for sublayer, norm in zip(sublayers, norms):
-        x = x + norm(sublayer(x))
-    return norms[-1](x)
-
-
-def _norm_unused(x, sublayers, norms):
-    for sublayer in sublayers:
-        x = x + sublayer(x)
-    return norms[-1](x)
-
-
-def _no_residual(x, sublayers, norms):
-    for sublayer, norm in zip(sublayers, norms):
-        x = sublayer(norm(x))
-    return norms[-1](x)
-
-
-def _only_the_first(x, sublayers, norms):
-    return norms[-1](x + sublayers[0](norms[0](x)))
-
-
-def _no_last_norm(x, sublayers, norms):
-    for sublayer, norm in zip(sublayers, norms):
-        x = x + sublayer(norm(x))
-    return x
-
-
-def _last_norm_inside(x, sublayers, norms):
-    *inner, last = norms
-    for sublayer, norm in zip(sublayers, inner):
-        x = last(x + sublayer(norm(x)))
-    return x
-
-
-def _post(x, sublayers, norms):
-    *inner, last = norms
-    for sublayer, norm in zip(sublayers, inner):
-        x = norm(x + sublayer(x))
-    return last(x)
-
-
 bug_hunt = Exercise(
     lesson="07",
     name="mended_encoder",
@@ -90,20 +41,37 @@ bug_hunt = Exercise(
     outputs=("output",),
     mistakes=[
         Mistake(
-            _normalised_stream,
+            edited(encode, "x = x + sublayer(norm(x))", "x = norm(x)\n        x = x + sublayer(x)"),
             "The bug is still there. A symptom: with sublayers that give nothing but 0, the result should be norms[-1] "
             "of x. It is something else.",
         ),
-        Mistake(_norm_behind, "The norm stands behind the sublayer now. It comes before it: x + sublayer(norm(x))."),
-        Mistake(_norm_unused, "The sublayers get x as it is. Each has a norm before it: x + sublayer(norm(x))."),
-        Mistake(_no_residual, "x is not carried on: what a sublayer gives is added to x, and does not replace it."),
-        Mistake(_only_the_first, "Only the first sublayer is used. Does `return` stand inside the loop?"),
         Mistake(
-            _post,
+            edited(encode, "sublayer(norm(x))", "norm(sublayer(x))"),
+            "The norm stands behind the sublayer now. It comes before it: x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            edited(encode, "norm(x)", "x"),
+            "The sublayers get x as it is. Each has a norm before it: x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            edited(encode, "x + sublayer", "sublayer"),
+            "x is not carried on: what a sublayer gives is added to x, and does not replace it.",
+        ),
+        Mistake(
+            edited(encode, "    return", "        return"),
+            "Only the first sublayer is used. Does `return` stand inside the loop?",
+        ),
+        Mistake(
+            edited(encode, "x + sublayer(norm(x))", "norm(x + sublayer(x))"),
             "Now it is the other order, Post-LN: each sum is normalised. Asked for is x + sublayer(norm(x)).",
         ),
-        Mistake(_no_last_norm, "The norm at the end is missing: the stream has grown with every sublayer."),
-        Mistake(_last_norm_inside, "The last norm stands inside the loop. It comes once, after all sublayers."),
+        Mistake(
+            edited(encode, "last(x)", "x"), "The norm at the end is missing: the stream has grown with every sublayer."
+        ),
+        Mistake(
+            edited(encode, ("x + sublayer(norm(x))", "last(x + sublayer(norm(x)))"), ("last(x)", "x")),
+            "The last norm stands inside the loop. It comes once, after all sublayers.",
+        ),
     ],
     hints=[
         "Follow x itself: through which functions does it go on its way to the end?",

@@ -1,8 +1,9 @@
-"""Lesson 07: my_surround."""
+"""Lesson 07, my_surround: put a residual and a norm around a sublayer, in both orders."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.exercises.encoder.layer_norm import layer_norm
 
@@ -15,7 +16,7 @@ def surround(x: Tensor, sublayer, norm, norm_first: bool) -> Tensor:
 
 
 def _surrounded(candidate, x, w, norm_first):
-    """The sublayer is tanh(x w), the norm layer normalisation with eps 0.1."""
+    """The sublayer is tanh(x w), the norm layer normalization with eps 0.1."""
     size = x.size(-1)
     ones, zeros = torch.ones(size), torch.zeros(size)
     return candidate(x, lambda y: torch.tanh(y @ w), lambda y: layer_norm(y, ones, zeros, 0.1), norm_first)
@@ -41,27 +42,27 @@ residual = Exercise(
     call=_surrounded,
     mistakes=[
         Mistake(
-            lambda x, f, norm, first: norm(x) + f(norm(x)) if first else norm(x + f(x)),
+            edited(surround, "x + sublayer(norm", "norm(x) + sublayer(norm"),
             "With norm_first you added the *normalised* x. The residual carries x itself: x + sublayer(norm(x)).",
         ),
         Mistake(
-            lambda x, f, norm, first: x + f(norm(x)),
+            edited(surround, "norm(x + sublayer(x))", "x + sublayer(norm(x))"),
             "You always put the norm first. With norm_first=False it comes last: norm(x + sublayer(x)).",
         ),
         Mistake(
-            lambda x, f, norm, first: norm(x + f(x)),
+            edited(surround, "x + sublayer(norm(x))", "norm(x + sublayer(x))"),
             "You always put the norm last. With norm_first=True the sublayer gets norm(x), and x is added untouched.",
         ),
         Mistake(
-            lambda x, f, norm, first: norm(x + f(x)) if first else x + f(norm(x)),
+            edited(surround, "if norm_first", "if not norm_first"),
             "The two orders are exchanged: norm_first=True is x + sublayer(norm(x)).",
         ),
         Mistake(
-            lambda x, f, norm, first: f(norm(x)) if first else norm(f(x)),
+            edited(surround, ("x + sublayer(norm", "sublayer(norm"), ("norm(x + ", "norm(")),
             "The residual is missing: x is added to what the sublayer gives.",
         ),
         Mistake(
-            lambda x, f, norm, first: x + f(norm(x)) if first else x + norm(f(x)),
+            edited(surround, "norm(x + sublayer(x))", "x + norm(sublayer(x))"),
             "With norm_first=False you normalised only the sublayer's output. The sum is normalised: "
             "norm(x + sublayer(x)).",
         ),
@@ -70,32 +71,32 @@ residual = Exercise(
             "There is no norm.",
         ),
         Mistake(
-            lambda x, f, norm, first: x + norm(f(x)) if first else norm(x + f(x)),
+            edited(surround, "sublayer(norm(x))", "norm(sublayer(x))"),
             "With norm_first=True the norm belongs in front of the sublayer, not behind it.",
         ),
         Mistake(
-            lambda x, f, norm, first: norm(x + f(norm(x))) if first else norm(x + f(x)),
+            edited(surround, "x + sublayer(norm(x))", "norm(x + sublayer(norm(x)))"),
             "With norm_first=True you normalised once more at the end. Then nothing passes through untouched.",
         ),
         Mistake(
-            lambda x, f, norm, first: x + f(norm(x)) if first else norm(x) + f(x),
+            edited(surround, "norm(x + sublayer(x))", "norm(x) + sublayer(x)"),
             "With norm_first=False you normalised x and then added. First the sum, then its norm: "
             "norm(x + sublayer(x)).",
         ),
         Mistake(
-            lambda x, f, norm, first: x + f(norm(x)) if first else norm(x + f(norm(x))),
+            edited(surround, "norm(x + sublayer(x))", "norm(x + sublayer(norm(x)))"),
             "With norm_first=False the norm came twice. The sublayer gets x as it is; only the sum is normalised.",
         ),
         Mistake(
-            lambda x, f, norm, first: f(norm(x)) if first else norm(x + f(x)),
+            edited(surround, "x + sublayer(norm", "sublayer(norm"),
             "With norm_first=True the residual is missing: x is added to what the sublayer gives.",
         ),
         Mistake(
-            lambda x, f, norm, first: x + f(norm(x)) if first else norm(f(x)),
+            edited(surround, "norm(x + ", "norm("),
             "With norm_first=False the residual is missing: x is added to what the sublayer gives, before the norm.",
         ),
         Mistake(
-            lambda x, f, norm, first: norm(x) + f(x) if first else norm(x + f(x)),
+            edited(surround, "x + sublayer(norm(x))", "norm(x) + sublayer(x)"),
             "With norm_first=True it is the sublayer that gets norm(x); what is added to it is x itself.",
         ),
     ],
