@@ -1,4 +1,4 @@
-"""Lesson 08: my_ask_memory."""
+"""Lesson 08, my_ask_memory: cross-attention from the decoder to the encoder's memory."""
 
 import math
 
@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from lessons.attention import masked_softmax
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_to_one, small_numbers
 
 
@@ -14,14 +15,6 @@ def ask_memory(x: Tensor, memory: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor,
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
     scores = q @ k.T / math.sqrt(q.size(-1))  # (T, S)
     weights = masked_softmax(scores, real.expand(len(x), -1))
-    return weights @ v, weights
-
-
-def _asked(x, memory, w_q, w_k, w_v, real, *, scale=True, dim=-1, fill=-torch.inf):
-    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-    scores = q @ k.T / (math.sqrt(q.size(-1)) if scale else 1.0)
-    scores = scores if real is None else scores.masked_fill(~real, fill)
-    weights = scores.softmax(dim=dim)
     return weights @ v, weights
 
 
@@ -40,6 +33,13 @@ def _memory_cases(generator) -> list[Case]:
     ]
 
 
+def _in_plain_steps(x, memory, w_q, w_k, w_v, real):
+    q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+    scores = (q @ k.T / math.sqrt(q.size(-1))).masked_fill(~real, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    return weights @ v, weights
+
+
 asking = Exercise(
     lesson="08",
     name="my_ask_memory",
@@ -49,66 +49,76 @@ asking = Exercise(
     laws=[rows_sum_to_one(place=1)],
     mistakes=[
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(memory, x, w_q, w_k, w_v, None),
+            edited(
+                _in_plain_steps,
+                ("x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),
+                (".masked_fill(~real, -torch.inf)", ""),
+            ),
             "Turned around: the memory asks, and the decoder is asked. q comes from x, k and v from memory.",
-            also=(lambda x, memory, w_q, w_k, w_v, real: _asked(memory, x, w_q, w_k, w_v, real),),
+            also=(edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),),
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, x, w_q, w_k, w_v, None),
+            edited(
+                _in_plain_steps,
+                ("memory @ w_k, memory @ w_v", "x @ w_k, x @ w_v"),
+                (".masked_fill(~real, -torch.inf)", ""),
+            ),
             "That is self-attention: keys and values come from x. In cross-attention they come from memory.",
-            also=(lambda x, memory, w_q, w_k, w_v, real: _asked(x, x, w_q, w_k, w_v, real),),
+            also=(edited(_in_plain_steps, "memory @ w_k, memory @ w_v", "x @ w_k, x @ w_v"),),
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, None),
+            edited(_in_plain_steps, ".masked_fill(~real, -torch.inf)", ""),
             "The padding of the source is looked at: real is not used.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, ~real if not real.all() else None),
+            edited(_in_plain_steps, "~real", "real & ~real.all()"),
             "Only the padding is looked at: the mask is turned around. real is True where there is a token.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, real, scale=False),
+            edited(_in_plain_steps, " / math.sqrt(q.size(-1))", ""),
             "The scores are not divided by √d.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q / math.sqrt(w_q.size(1)), w_k, w_v, real),
+            edited(_in_plain_steps, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "The scores are divided by d. It should be √d.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(
-                x, memory, w_q * math.sqrt(w_q.size(1) / w_q.size(0)), w_k, w_v, real
-            ),
+            edited(_in_plain_steps, "q.size(-1)", "x.size(-1)"),
             "The scores are divided by √D. d is the size of a query, after w_q; it need not be that of x.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, real, dim=0),
+            edited(_in_plain_steps, "dim=-1", "dim=0"),
             "The softmax runs down the columns, over the queries; a column that is blocked gives NaN. Each row of the "
             "weights is one query's: which axis are the keys on?",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_v, real, fill=0.0),
+            edited(_in_plain_steps, "-torch.inf", "0.0"),
             "The padding's scores became 0. But e⁰ = 1: it is still looked at. Which score makes e^s = 0?",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_k, w_q, w_v, real),
+            edited(_in_plain_steps, "x @ w_q, memory @ w_k", "x @ w_k, memory @ w_q"),
             "w_q and w_k changed places: x goes through w_q, memory through w_k.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory, w_q, w_k, w_k, real),
+            edited(_in_plain_steps, "memory @ w_v", "memory @ w_k"),
             "The values were made by w_k. They have a matrix of their own, w_v.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _raw_values(x, memory, w_q, w_k, w_v, real),
+            edited(_in_plain_steps, "weights @ v", "weights @ memory"),
             "The weights are right, but they average the memory itself. The values are memory @ w_v.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: _asked(x, memory[real], w_q, w_k, w_v, None),
+            edited(
+                _in_plain_steps,
+                ("memory @ w_k, memory @ w_v", "memory[real] @ w_k, memory[real] @ w_v"),
+                (".masked_fill(~real, -torch.inf)", ""),
+            ),
             "The output is right: you left the padding out. But the weights lack its columns; they are (T, S), with 0 "
             "for the padding.",
         ),
         Mistake(
-            lambda x, memory, w_q, w_k, w_v, real: tuple(
-                part * torch.ones(()) for part in _zeroed_after(x, memory, w_q, w_k, w_v, real)
+            edited(
+                _in_plain_steps, (".masked_fill(~real, -torch.inf)", ""), ("softmax(dim=-1)", "softmax(dim=-1) * real")
             ),
             "The padding was set to 0 after the softmax: the rows no longer sum to 1. Mask the scores before it.",
         ),
@@ -118,14 +128,3 @@ asking = Exercise(
         "real is (S,): it broadcasts over the rows of the scores (T, S). Blocked scores become −∞.",
     ],
 )
-
-
-def _raw_values(x, memory, w_q, w_k, w_v, real):
-    _, weights = _asked(x, memory, w_q, w_k, w_v, real)
-    return weights @ memory, weights
-
-
-def _zeroed_after(x, memory, w_q, w_k, w_v, real):
-    _, weights = _asked(x, memory, w_q, w_k, w_v, None)
-    weights = weights * real
-    return weights @ (memory @ w_v), weights

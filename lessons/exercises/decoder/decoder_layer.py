@@ -1,13 +1,13 @@
-"""Lesson 08: MyDecoderLayer."""
+"""Lesson 08, MyDecoderLayer: a whole decoder layer, with the norm first or last."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lessons import masks
 from lessons.attention import MultiHeadAttention
 from lessons.checking.calls import layer_like
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.exercises.decoder.shared import _post, _pre
 
 
 class DecoderLayerByHand(nn.Module):
@@ -24,7 +24,7 @@ class DecoderLayerByHand(nn.Module):
         self.norm2 = nn.LayerNorm(d_model)
         self.norm3 = nn.LayerNorm(d_model)
 
-    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+    def forward(self, x: Tensor, memory: Tensor, tgt_allowed=None, cross_allowed=None) -> Tensor:
         """x (B, T, D), memory (B, S, D) -> (B, T, D)"""
         if self.norm_first:
             x = x + self.look_at_itself(self.norm1(x), tgt_allowed)
@@ -60,125 +60,8 @@ def _layer_cases(generator) -> list[Case]:
     ]
 
 
-class _MasksSwapped(DecoderLayerByHand):
-    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-        return super().forward(x, memory, cross_allowed, tgt_allowed)
-
-
-class _NoCausal(DecoderLayerByHand):
-    def look_at_itself(self, y, allowed):
-        return super().look_at_itself(y, None)
-
-
-class _NoPadding(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return super().look_at_memory(y, memory, None)
-
-
-class _SelfTwice(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return self.cross_attn(y, y, y)[0]
-
-
-class _MemoryAsks(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return self.cross_attn(memory, y, y)[0]
-
-
-class _MemoryNormalised(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return super().look_at_memory(y, self.norm2(memory) if self.norm_first else memory, allowed)
-
-
-class _MemoryAlwaysNormalised(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return super().look_at_memory(y, self.norm2(memory), allowed)
-
-
-class _OneAttention(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return self.self_attn(y, memory, memory, allowed)[0]
-
-
-class _NoRelu(DecoderLayerByHand):
-    def feed_forward(self, y):
-        return self.linear2(self.linear1(y))
-
-
-class _AlwaysFirst(DecoderLayerByHand):
-    def __init__(self, d_model, num_heads, d_ff, norm_first):
-        super().__init__(d_model, num_heads, d_ff, True)
-
-
-class _AlwaysLast(DecoderLayerByHand):
-    def __init__(self, d_model, num_heads, d_ff, norm_first):
-        super().__init__(d_model, num_heads, d_ff, False)
-
-
-class _NoMasks(_NoCausal, _NoPadding):
-    pass
-
-
-class _MasksTurned(DecoderLayerByHand):
-    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-        turned = [None if allowed is None else ~allowed for allowed in (tgt_allowed, cross_allowed)]
-        return super().forward(x, memory, *turned)
-
-
-class _MaskForKey(DecoderLayerByHand):
-    def look_at_itself(self, y, allowed):
-        return self.self_attn(y, allowed)[0]
-
-
-class _MaskForValue(DecoderLayerByHand):
-    def look_at_memory(self, y, memory, allowed):
-        return self.cross_attn(y, memory, allowed)[0]
-
-
-class _WeightsToo(DecoderLayerByHand):
-    def look_at_itself(self, y, allowed):
-        return self.self_attn(y, allowed=allowed)
-
-
-class _NormsMixed(DecoderLayerByHand):
-    """Three sublayers in a loop, with a choice of norms and of what surrounds a sublayer."""
-
-    norms = ("norm1", "norm1", "norm1")
-    pre, post = staticmethod(_pre), staticmethod(_post)
-
-    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-        sublayers = (
-            lambda y: self.look_at_itself(y, tgt_allowed),
-            lambda y: self.look_at_memory(y, memory, cross_allowed),
-            self.feed_forward,
-        )
-        for sublayer, norm in zip(sublayers, self.norms):
-            x = (self.pre if self.norm_first else self.post)(x, sublayer, getattr(self, norm))
-        return x
-
-
-class _FirstNormTwice(_NormsMixed):
-    norms = ("norm1", "norm1", "norm3")
-
-
-class _OrderTurned(_NormsMixed):
-    norms = ("norm1", "norm2", "norm3")
-    pre, post = staticmethod(_post), staticmethod(_pre)
-
-
-class _ResidualNormalised(_NormsMixed):
-    norms = ("norm1", "norm2", "norm3")
-    pre = staticmethod(lambda x, sublayer, norm: norm(x) + sublayer(norm(x)))
-
-
-class _NoMemory(DecoderLayerByHand):
-    def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
-        for sublayer, norm in (
-            (lambda y: self.look_at_itself(y, tgt_allowed), self.norm1),
-            (self.feed_forward, self.norm3),
-        ):
-            x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
-        return x
+def _inverted(allowed):
+    return None if allowed is None else ~allowed
 
 
 whole = Exercise(
@@ -190,64 +73,124 @@ whole = Exercise(
     outputs=("output",),
     mistakes=[
         Mistake(
-            _MasksSwapped,
+            edited(DecoderLayerByHand, "tgt_allowed=None, cross_allowed=None", "cross_allowed=None, tgt_allowed=None"),
             "The masks changed places: tgt_allowed belongs to self-attention, cross_allowed to cross-attention. With "
             "as many source as target tokens no error tells you.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
-            _NoCausal,
+            edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)", "self.self_attn(y)"),
             "tgt_allowed does not reach self_attn: each position sees what comes after it.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
-            _NoPadding,
+            edited(
+                DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, memory)"
+            ),
             "cross_allowed does not reach cross_attn: the source's padding is looked at.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
-            _SelfTwice, "cross_attn was given x for keys and values: that is self-attention once more. Give memory."
+            edited(DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, y, y)"),
+            "cross_attn was given x for keys and values: that is self-attention once more. Give memory.",
         ),
-        Mistake(_MemoryAsks, "Turned around: the memory asks. The queries come from x, keys and values from memory."),
         Mistake(
-            _MemoryNormalised,
+            edited(DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(memory, y, y)"),
+            "Turned around: the memory asks. The queries come from x, keys and values from memory.",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "self.norm2(x), memory", "self.norm2(x), self.norm2(memory)"),
             "You normalised the memory, too. Only x goes through norm2.",
-            also=(_MemoryAlwaysNormalised,),
+            also=(
+                edited(
+                    DecoderLayerByHand,
+                    "(y, memory, memory, allowed)",
+                    "(y, self.norm2(memory), self.norm2(memory), allowed)",
+                ),
+            ),
         ),
-        Mistake(_OneAttention, "self_attn was used for the memory. Cross-attention has its own weights, cross_attn."),
-        Mistake(_NoRelu, "The feed-forward network has no max(0, …) between its two layers."),
-        Mistake(_AlwaysFirst, "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x))."),
-        Mistake(_AlwaysLast, "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it."),
-        Mistake(_NoMemory, "The memory is not used: cross-attention, with norm2, is missing."),
         Mistake(
-            _NoMasks,
+            edited(DecoderLayerByHand, "self.cross_attn(y", "self.self_attn(y"),
+            "self_attn was used for the memory. Cross-attention has its own weights, cross_attn.",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "torch.relu(self.linear1(y))", "self.linear1(y)"),
+            "The feed-forward network has no max(0, …) between its two layers.",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "if self.norm_first", "if True"),
+            "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x)).",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "if self.norm_first", "if False"),
+            "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                ("            x = x + self.look_at_memory(self.norm2(x), memory, cross_allowed)\n", ""),
+                ("        x = self.norm2(x + self.look_at_memory(x, memory, cross_allowed))\n", ""),
+            ),
+            "The memory is not used: cross-attention, with norm2, is missing.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                ("self.self_attn(y, allowed=allowed)", "self.self_attn(y)"),
+                ("self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, memory)"),
+            ),
             "No mask reaches its attention: a position sees what comes after it, and the source's padding.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
-            _MasksTurned,
+            edited(
+                DecoderLayerByHand,
+                ("allowed=allowed", "allowed=_inverted(allowed)"),
+                ("memory, memory, allowed", "memory, memory, _inverted(allowed)"),
+            ),
             "The masks are turned around on their way: in MultiHeadAttention True means may look, as it does here.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
-            _MaskForKey,
+            edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)", "self.self_attn(y, allowed)"),
             "The mask was taken for the key, which is the second argument of self_attn. Give it by its name: allowed=…",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
-            _MaskForValue,
+            edited(
+                DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, allowed)"
+            ),
             "The mask was taken for the value, the third argument of cross_attn. Give it by its name: allowed=…",
             seen_in="both masks, as many source as target tokens",
         ),
-        Mistake(_WeightsToo, "An attention returns two things, output and weights. The output is wanted: …[0]."),
         Mistake(
-            _NormsMixed,
-            "norm1 is used more than once. Each of the three sublayers has a norm of its own.",
-            also=(_FirstNormTwice,),
+            edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)[0]", "self.self_attn(y, allowed=allowed)"),
+            "An attention returns two things, output and weights. The output is wanted: …[0].",
         ),
-        Mistake(_OrderTurned, "norm_first is turned around: if it is True, the norm stands before a sublayer."),
         Mistake(
-            _ResidualNormalised,
+            edited(
+                DecoderLayerByHand,
+                ("self.norm2(x)", "self.norm1(x)"),
+                ("self.norm3(x)", "self.norm1(x)"),
+                ("self.norm2(x + ", "self.norm1(x + "),
+                ("self.norm3(x + ", "self.norm1(x + "),
+            ),
+            "norm1 is used more than once. Each of the three sublayers has a norm of its own.",
+            also=(
+                edited(DecoderLayerByHand, ("self.norm2(x)", "self.norm1(x)"), ("self.norm2(x + ", "self.norm1(x + ")),
+            ),
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "if self.norm_first", "if not self.norm_first"),
+            "norm_first is turned around: if it is True, the norm stands before a sublayer.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                ("x + self.look_at_itself(self", "self.norm1(x) + self.look_at_itself(self"),
+                ("x + self.look_at_memory(self", "self.norm2(x) + self.look_at_memory(self"),
+                ("x + self.feed_forward(self", "self.norm3(x) + self.feed_forward(self"),
+            ),
             "With norm_first the residual carries norm(x). It carries x itself: only the sublayer gets norm(x).",
         ),
     ],

@@ -1,8 +1,9 @@
-"""Lesson 08: mended_middle."""
+"""Lesson 08, mended_middle: find out what must not be normalized in a decoder layer."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.exercises.encoder.layer_norm import layer_norm
 
@@ -37,37 +38,37 @@ bug_hunt = Exercise(
     ],
     mistakes=[
         Mistake(
-            lambda x, m, cross, norm: x + cross(norm(x), norm(m)),
+            edited(decode_with, "norm(x), memory", "norm(x), norm(memory)"),
             "The bug is still there. A symptom: make the memory twice as large, and nothing changes.",
         ),
         Mistake(
-            lambda x, m, cross, norm: x + cross(x, m),
+            edited(decode_with, "norm(x)", "x"),
             "Now nothing is normalised. x is, on its way into cross-attention.",
         ),
         Mistake(
-            lambda x, m, cross, norm: norm(x) + cross(norm(x), m),
+            edited(decode_with, "x + cross", "norm(x) + cross"),
             "The memory is right now, but the residual carries the normalised x. It carries x itself.",
         ),
         Mistake(
-            lambda x, m, cross, norm: norm(x + cross(x, m)),
+            edited(decode_with, "x + cross_attention(norm(x), memory)", "norm(x + cross_attention(x, memory))"),
             "Now it is Post-LN: the sum is normalised. Asked for is norm first.",
         ),
         Mistake(
-            lambda x, m, cross, norm: x + cross(x, norm(m)),
+            edited(decode_with, "norm(x), memory", "x, norm(memory)"),
             "The wrong one of the two is normalised: x is, the memory is not.",
         ),
         Mistake(
-            lambda x, m, cross, norm: norm(x + cross(norm(x), m)),
+            edited(decode_with, "x + cross_attention(norm(x), memory)", "norm(x + cross_attention(norm(x), memory))"),
             "What goes in is right now, but the sum is normalised as well. With the norm first, it is not.",
         ),
         Mistake(
-            lambda x, m, cross, norm: cross(norm(x), m),
+            edited(decode_with, "x + cross", "cross"),
             "What goes in is right now, but the residual is gone: x itself is to be added.",
         ),
         Mistake(
-            lambda x, m, cross, norm: x + cross(norm(x), norm(x)),
+            edited(decode_with, "norm(x), memory", "norm(x), norm(x)"),
             "Now the memory is not asked at all: x looks at itself.",
-            also=(lambda x, m, cross, norm: x + cross(norm(x), x),),
+            also=(edited(decode_with, "norm(x), memory", "norm(x), x"),),
         ),
     ],
     hints=[

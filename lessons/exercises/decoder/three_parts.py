@@ -1,10 +1,10 @@
-"""Lesson 08: my_three_parts."""
+"""Lesson 08, my_three_parts: put residuals and norms around three sublayers."""
 
 import torch
 from torch import Tensor
 
+from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.exercises.decoder.shared import _post, _pre
 from lessons.exercises.encoder.layer_norm import layer_norm
 
 
@@ -49,22 +49,12 @@ def _parts_cases(generator) -> list[Case]:
     ]
 
 
-def _loop(x, memory, parts, norms, first, *, order=(0, 1, 2), memory_norm=False, self_again=False, no_residual=None):
-    calls = [parts[0], lambda y: parts[1](y, norms[1](memory) if memory_norm else memory), parts[2]]
-    if self_again:
-        calls[1] = lambda y: parts[1](y, y if self_again == "normalised" else x)
-    for i, place in enumerate(order):
-        norm, base = norms[i], 0 if place == no_residual else x
-        x = base + calls[place](norm(x)) if first else norm(base + calls[place](x))
-    return x
+def _around(norm_first=lambda x, f, norm: x + f(norm(x)), norm_last=lambda x, f, norm: norm(x + f(x))):
+    """The three sublayers with something else around each of them, in one order or in both."""
 
-
-def _around(pre, post):
-    """The three sublayers, each surrounded by `pre` with norm_first, else by `post`: (x, sublayer, norm) -> x."""
-
-    def wrong(x, memory, parts, norms, norm_first):
+    def wrong(x, memory, parts, norms, first):
         for sublayer, norm in zip((parts[0], lambda y: parts[1](y, memory), parts[2]), norms):
-            x = (pre if norm_first else post)(x, sublayer, norm)
+            x = (norm_first if first else norm_last)(x, sublayer, norm)
         return x
 
     return wrong
@@ -78,63 +68,82 @@ three = Exercise(
     call=_parts_called,
     mistakes=[
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, order=(1, 0, 2)),
+            lambda x, memory, parts, *others: three_parts(
+                x, memory, (lambda y: parts[1](y, memory), lambda y, _: parts[0](y), parts[2]), *others
+            ),
             "Cross-attention came first. The decoder looks at itself first, then at the memory.",
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, memory_norm=first),
+            edited(three_parts, "norm2(x), memory", "norm2(x), norm2(memory)"),
             "You normalised the memory, too. It comes from the encoder as it is; only x is normalised.",
-            also=(lambda x, m, p, n, first: _loop(x, m, p, n, first, memory_norm=True),),
+            also=(
+                edited(
+                    three_parts,
+                    ("norm2(x), memory", "norm2(x), norm2(memory)"),
+                    ("attention(x, memory)", "attention(x, norm2(memory))"),
+                ),
+            ),
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, self_again="normalised"),
+            edited(three_parts, ("norm2(x), memory", "norm2(x), norm2(x)"), ("(x, memory))", "(x, x))")),
             "Cross-attention was given the decoder's own x in place of the memory: nothing of the source arrives.",
-            also=(lambda x, m, p, n, first: _loop(x, m, p, n, first, self_again="as it is"),),
+            also=(edited(three_parts, ("norm2(x), memory", "norm2(x), x"), ("(x, memory))", "(x, x))")),),
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, no_residual=1),
+            edited(three_parts, ("x + cross_attention(norm2", "cross_attention(norm2"), ("norm2(x + ", "norm2(")),
             "The residual around cross-attention is missing: what the decoder knew of itself is gone.",
         ),
         Mistake(
-            _around(lambda x, f, n: f(n(x)), lambda x, f, n: n(f(x))),
+            _around(lambda x, f, norm: f(norm(x)), lambda x, f, norm: norm(f(x))),
             "There is no residual: what goes in, x, is to be added to what each sublayer gives.",
         ),
         Mistake(
-            _around(lambda x, f, n: n(x) + f(n(x)), _post),
+            _around(norm_first=lambda x, f, norm: norm(x) + f(norm(x))),
             "With norm_first the residual carries norm(x). It carries x itself: only the sublayer gets norm(x).",
         ),
         Mistake(
-            _around(lambda x, f, n: x + n(f(x)), _post),
+            _around(norm_first=lambda x, f, norm: x + norm(f(x))),
             "The norm went over what a sublayer gives. With norm_first it goes over what the sublayer gets, without it "
             "over the sum.",
             also=(
-                _around(_pre, lambda x, f, n: x + n(f(x))),
-                _around(lambda x, f, n: x + n(f(x)), lambda x, f, n: x + n(f(x))),
+                _around(norm_last=lambda x, f, norm: x + norm(f(x))),
+                _around(lambda x, f, norm: x + norm(f(x)), lambda x, f, norm: x + norm(f(x))),
             ),
         ),
-        Mistake(_around(_post, _pre), "norm_first is turned around: if it is True, the norm stands before a sublayer."),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, (p[0], None, p[2]), [n[0], n[2]], first, order=(0, 2)),
+            edited(three_parts, "if norm_first", "if not norm_first"),
+            "norm_first is turned around: if it is True, the norm stands before a sublayer.",
+        ),
+        Mistake(
+            edited(
+                three_parts,
+                ("        x = x + cross_attention(norm2(x), memory)\n", ""),
+                ("    x = norm2(x + cross_attention(x, memory))\n", ""),
+            ),
             "The memory is not used: cross-attention, with its norm, is missing.",
         ),
         Mistake(
-            lambda x, m, p, n, first: n[2](_loop(x, m, p, n, first)) if first else _loop(x, m, p, n, first),
+            edited(three_parts, "x + feed_forward(norm3(x))", "norm3(x + feed_forward(norm3(x)))"),
             "With norm_first there is one norm too many, at the end. Each of the three stands before a sublayer.",
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, True),
+            edited(three_parts, "if norm_first", "if True"),
             "norm_first=False is not obeyed: then each sum is normalised.",
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, False),
+            edited(three_parts, "if norm_first", "if False"),
             "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it.",
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, [n[0]] * 3, first),
+            edited(three_parts, "norm1, norm2, norm3 = norms", "norm1 = norm2 = norm3 = norms[0]"),
             "The first norm is used three times. Each of the three has its own.",
         ),
         Mistake(
-            lambda x, m, p, n, first: _loop(x, m, p, n, first, order=(0, 1)),
+            edited(
+                three_parts,
+                ("return x + feed_forward(norm3(x))", "return x"),
+                ("return norm3(x + feed_forward(x))", "return x"),
+            ),
             "The feed-forward network is missing, and its norm.",
         ),
     ],
