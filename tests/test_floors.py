@@ -1,6 +1,7 @@
 """The floors of the package: a module imports only from below, and the model knows no pictures."""
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,85 @@ def test_the_checker_accepts_what_is_allowed(tmp_path):
 def test_the_checker_sees_each_violation(tmp_path, name, code, sentence):
     build(tmp_path, ALLOWED | {name: code})
     assert list(violations(tmp_path)) == [f"{name} {sentence}"]
+
+
+def modules(folder):
+    """Each module of the package in this folder by its dotted name, with the modules of the package it imports.
+
+    A circle is one wherever the import stands: within a function, or under TYPE_CHECKING.
+    """
+    paths = {path: path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py")}
+    names = {".".join(["lessons", *parts]).removesuffix(".__init__"): path for path, parts in paths.items()}
+    return {name: set(imported_modules(name, path, names)) for name, path in names.items()}
+
+
+def imported_modules(name, path, known):
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = parts[: len(parts) + 1 - node.level] if node.level else []
+            source = ".".join([*above, *filter(None, [node.module])])
+            found = {f"{source}.{alias.name}" for alias in node.names} & known.keys()
+            yield from found
+            if source in known and len(found) < len(node.names):
+                yield source
+
+
+def circle(graph):
+    """The modules of a circle of imports, in their order; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def strangers(graph):
+    """Who imports from the folder of a widget, but for itself and the list of all widgets."""
+    for name, imported in sorted(graph.items()):
+        for target in sorted(imported):
+            owner = ".".join(target.split(".")[:3])
+            of_widget = owner.startswith("lessons.widgets.") and f"{owner}.widget" in graph
+            if of_widget and name != "lessons.widgets" and not f"{name}.".startswith(f"{owner}."):
+                yield f"{name} imports {target}"
+
+
+def test_no_imports_go_in_a_circle():
+    assert circle(modules(ROOT / "lessons")) == []
+
+
+def test_a_widget_is_imported_from_its_own_folder_and_the_list_alone():
+    graph = modules(ROOT / "lessons")
+    assert "lessons.widgets.mask_studio.widget" in graph["lessons.widgets"]
+    assert list(strangers(graph)) == []
+
+
+CIRCLES = [
+    {"a.py": "from lessons import b", "b.py": "from lessons.a import f"},
+    {"a.py": "import lessons.b", "b.py": "def f():\n    from . import a"},
+    {"a.py": "from .b import f", "b.py": "if TYPE_CHECKING:\n    from lessons.a import A"},
+    {"a/__init__.py": "from lessons.a.inner import f", "a/inner.py": "from lessons.a import g"},
+    {"a/one.py": "from .two import f", "a/two.py": "from ..b import f", "b.py": "from lessons.a import one"},
+]
+
+
+@pytest.mark.parametrize("files", CIRCLES)
+def test_the_checker_sees_each_circle(tmp_path, files):
+    build(tmp_path, files)
+    assert circle(modules(tmp_path))
+
+
+def test_the_checker_sees_a_widget_that_borrows_from_another(tmp_path):
+    one = {f"widgets/one/{name}": "" for name in ("__init__.py", "widget.py", "rules.py")}
+    files = one | {"widgets/one/widget.py": "from lessons.widgets.one import rules"}
+    build(tmp_path, files | {"widgets/__init__.py": "from lessons.widgets.one.widget import One"})
+    assert list(strangers(modules(tmp_path))) == []
+    build(tmp_path, {"notebook.py": "import lessons.widgets.one"})
+    build(tmp_path, {"widgets/two/widget.py": "from lessons.widgets.one.rules import f"})
+    assert list(strangers(modules(tmp_path))) == [
+        "lessons.notebook imports lessons.widgets.one",
+        "lessons.widgets.two.widget imports lessons.widgets.one.rules",
+    ]

@@ -2,17 +2,49 @@
 
 import base64
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
-from lessons.decoding import Hypothesis
+from lessons.decoding import BeamStep, Hypothesis
+from lessons.vocabulary import Vocabulary
 from lessons.widgets.decoding_explorer import beam_tree
 from lessons.widgets.decoding_explorer.constants import DECIDES, TOP
 from lessons.widgets.pictures import Panel, format_number
 
-if TYPE_CHECKING:
-    from lessons.widgets.decoding_explorer.widget import DecodingExplorer
+
+class Explorer(Protocol):
+    """What is shown of a DecodingExplorer."""
+
+    vocab: Vocabulary
+    own: set[int]
+    chosen: Any
+    depth: Any
+    width: Any
+    temperature: Any
+    top_k: Any
+    top_p: Any
+    length_penalty: Any
+
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def logits(self) -> Tensor | None: ...
+    @property
+    def probabilities(self) -> Tensor | None: ...
+    @property
+    def next_word(self) -> int | None: ...
+    @property
+    def log_probs(self) -> list[float]: ...
+    @property
+    def sentence(self) -> list[str]: ...
+    @property
+    def steps(self) -> list[BeamStep]: ...
+    @property
+    def greedy_sentence(self) -> tuple[list[int], float]: ...
+    def say(self, ids: Sequence[int]) -> str: ...
 
 
 def share(p: float) -> str:
@@ -20,7 +52,7 @@ def share(p: float) -> str:
     return format_number(p) if p >= 0.01 or p == 0 else f"{p:.1g}".replace("e-0", "e-").replace("-", "−")
 
 
-def pack_words(explorer: "DecodingExplorer") -> dict[str, Any]:
+def pack_words(explorer: Explorer) -> dict[str, Any]:
     """All logits, eight bytes each: the browser can do with them what `distribution` does, to the last digit."""
     logits = explorer.logits
     return {
@@ -32,13 +64,13 @@ def pack_words(explorer: "DecodingExplorer") -> dict[str, Any]:
     }
 
 
-def pack_choice(explorer: "DecodingExplorer") -> dict[str, Any]:
+def pack_choice(explorer: Explorer) -> dict[str, Any]:
     """What the method takes next, and how many words top_p leaves: the browser must not judge the edge otherwise."""
     kept = None if explorer.finished or explorer.top_p == 1 else int((explorer.probabilities > 0).sum())
     return {**{name: getattr(explorer, name) for name in DECIDES}, "next": explorer.next_word, "kept": kept}
 
 
-def pack_beam(explorer: "DecodingExplorer") -> dict[str, Any]:
+def pack_beam(explorer: Explorer) -> dict[str, Any]:
     chosen, log_prob = explorer.greedy_sentence
     best = explorer.steps[-1].kept[0] if explorer.depth else None
     return {
@@ -50,7 +82,7 @@ def pack_beam(explorer: "DecodingExplorer") -> dict[str, Any]:
     }
 
 
-def words_panel(explorer: "DecodingExplorer") -> Panel:
+def words_panel(explorer: Explorer) -> Panel:
     """The likeliest next words, and all others in one column; or the words, where none can follow."""
     if explorer.logits is None:
         row = torch.tensor([[math.exp(x) for x in explorer.log_probs]])
@@ -68,12 +100,12 @@ def words_panel(explorer: "DecodingExplorer") -> Panel:
     return Panel("weights", title, ["the model's", "to draw by"], [*columns, "all others"], values, **names, main=True)
 
 
-def say_limits(explorer: "DecodingExplorer") -> str:
+def say_limits(explorer: Explorer) -> str:
     top_p = f"{explorer.top_p:g}" if explorer.top_p < 1 else "off"
     return f"top-k {explorer.top_k or 'off'}, top-p {top_p}"
 
 
-def beam_panel(explorer: "DecodingExplorer") -> Panel:
+def beam_panel(explorer: Explorer) -> Panel:
     """The beam, best first."""
     title = f"A beam of {explorer.width}, length penalty {explorer.length_penalty:g}, after step {explorer.depth}"
     kept = explorer.steps[-1].kept if explorer.depth else []
@@ -83,13 +115,13 @@ def beam_panel(explorer: "DecodingExplorer") -> Panel:
     return Panel("values", title, rows, ["probability", "its log", "score"], torch.tensor(numbers), **names, main=True)
 
 
-def word_lines(explorer: "DecodingExplorer") -> list[str]:
+def word_lines(explorer: Explorer) -> list[str]:
     whose = {True: ", your choice", False: ""}
     words = zip(explorer.sentence, explorer.log_probs)
     return [f"{word} {share(math.exp(x))}{whose[i in explorer.own]}" for i, (word, x) in enumerate(words)]
 
 
-def beam_lines(explorer: "DecodingExplorer") -> list[str]:
+def beam_lines(explorer: Explorer) -> list[str]:
     def names(hypotheses: list[Hypothesis]) -> str:
         return "; ".join(f"{explorer.say(h.ids[1:])} {share(math.exp(h.log_prob))}" for h in hypotheses) or "none"
 
