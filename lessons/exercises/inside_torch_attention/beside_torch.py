@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -118,7 +117,10 @@ class _Watch(TorchFunctionMode):
     seen = False
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        self.seen |= function in (F.multi_head_attention_forward, torch._native_multi_head_attention)
+        self.seen |= getattr(function, "__name__", "") in (
+            "multi_head_attention_forward",
+            "_native_multi_head_attention",
+        )
         return function(*args, **(kwargs or {}))
 
 

@@ -4,6 +4,7 @@ import functools
 import itertools
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -71,13 +72,21 @@ def dtype_of(choice: dict) -> torch.dtype:
 
 def tensors(choice: dict) -> tuple[list[Tensor], dict[str, Tensor | None]]:
     """query, key, value and the masks for a choice of arguments: new tensors with the same numbers at each call."""
-    query, key, value, attn, padding = (x if x is None else x.clone() for x in _drawn(*choice.values()))
+    drawn = _drawn(*choice.values())
+    query, key, value = (x.clone() for x in drawn[:3])
+    attn, padding = (x if x is None else x.clone() for x in drawn[3:])
+    if choice["axes"] == "no batch":
+        query, key, value = query[:, 0], key[:, 0], value[:, 0]
+        padding = None if padding is None else padding[1]
+    elif choice["axes"] == "batch_first":
+        query, key, value = (x.transpose(0, 1).contiguous() for x in (query, key, value))
     inputs = [query, query, query] if choice["inputs"] == "self-attention" else [query, key, value]
     return inputs, {"attn_mask": attn, "key_padding_mask": padding}
 
 
 @functools.cache
-def _drawn(*values: object) -> tuple[Tensor | None, ...]:
+def _drawn(*values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
+    """The tensors for a choice, (L, B, E) and (S, B, …) whatever its axes."""
     choice = dict(zip(PLAIN, values))
     generator = torch.Generator().manual_seed(1)
     sizes, dtype = sizes_of(choice), dtype_of(choice)
@@ -97,11 +106,6 @@ def _drawn(*values: object) -> tuple[Tensor | None, ...]:
     if "is_causal" in choice["mode"]:
         attn = torch.ones(sizes.queries, keys, dtype=torch.bool).triu(1)
 
-    if choice["axes"] == "no batch":
-        query, key, value = query[:, 0], key[:, 0], value[:, 0]
-        padding = None if padding is None else padding[1]
-    elif choice["axes"] == "batch_first":
-        query, key, value = (x.transpose(0, 1).contiguous() for x in (query, key, value))
     return query, key, value, attn, padding
 
 

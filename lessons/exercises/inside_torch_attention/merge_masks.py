@@ -11,14 +11,15 @@ from lessons.torch_attention import merge_masks, to_additive
 def _three_axes(candidate, attn_mask, key_padding_mask, num_heads):
     """(L, S) and (1, L, S) broadcast alike, and one row for all queries is as good as a row for each."""
     mask = candidate(attn_mask, key_padding_mask, num_heads)
-    if not isinstance(mask, Tensor) or mask.dim() not in (2, 3) or (attn_mask is None and key_padding_mask is None):
+    if not isinstance(mask, Tensor) or mask.dim() not in (2, 3):
         return mask
-    batch = None if key_padding_mask is None else key_padding_mask.size(0) * num_heads
-    wanted = (
-        batch or (attn_mask.size(0) if attn_mask.dim() == 3 else 1),
-        1 if attn_mask is None else attn_mask.size(-2),
-        (attn_mask if key_padding_mask is None else key_padding_mask).size(-1),
-    )
+    if key_padding_mask is not None:
+        length = 1 if attn_mask is None else attn_mask.size(-2)
+        wanted = (key_padding_mask.size(0) * num_heads, length, key_padding_mask.size(-1))
+    elif attn_mask is not None:
+        wanted = (attn_mask.size(0) if attn_mask.dim() == 3 else 1, *attn_mask.shape[-2:])
+    else:
+        return mask
     shape = (1, *mask.shape) if mask.dim() == 2 else tuple(mask.shape)
     return mask.expand(wanted) if all(a in (1, b) for a, b in zip(shape, wanted)) else mask
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -67,8 +68,10 @@ def with_arguments(**changes: Callable[[Tensor], Tensor]) -> type[nn.Module]:
 
     class Changed(MultiheadAttentionByHand):
         def forward(self, *inputs, **arguments):
-            given = signature.bind(self, *inputs, **arguments).arguments
-            changed = {name: change(given[name]) for name, change in changes.items() if given.get(name) is not None}
+            given: dict[str, Any] = signature.bind(self, *inputs, **arguments).arguments
+            changed: dict[str, Any] = {
+                name: change(given[name]) for name, change in changes.items() if given.get(name) is not None
+            }
             return super().forward(**{name: x for name, x in (given | changed).items() if name != "self"})
 
     return Changed
