@@ -1,10 +1,13 @@
 """The finished code of the course, floor by floor. A module imports only from a lower floor.
 
+    below     _checks          what every floor refuses, in the same words
+              fast             Linear, Dropout and attention by the quickest way of a CPU; second derivatives
     floor 0   vocabulary       words <-> ids, special ids, padding a batch
               masks            causal(), padding(), and the converters between conventions
               positions        sinusoids, learned vectors, rotary angles
               attention        attend(), MultiHeadAttention
               config           TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
+              checkpoints      files of a model's state, whole or refused
               probes           influence(), leaks(), true_lets_look(): what depends on what, found out by trying
               plots            arrays in, Axes out: heatmaps, curves; knows no model
     floor 1   layers           FeedForward, EncoderLayer, DecoderLayer

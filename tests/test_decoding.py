@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,10 @@ import torch
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, Table, beam, distribution, greedy, last, sample, speculative
 from lessons.decoding.speculative import judge
+from lessons.decoding.writers import LayerMemory
+from lessons.layers import DecoderLayer
+from lessons.masks import causal
+from lessons.positions import RotaryPositions
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 
@@ -120,6 +125,30 @@ def test_bytes_count_keys_and_values():
     assert written.bytes == cross
     written.step(draw_ids(3, 4))
     assert written.bytes == cross + layers * 2 * sentences * 4 * d_model * number
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_layer_with_memory_is_the_layer(seed):
+    chance = random.Random(seed)
+    num_heads, head_dim = chance.randint(1, 4), 2 * chance.randint(1, 4)
+    d_model, norm_first, activation = num_heads * head_dim, chance.random() < 0.5, chance.choice(["relu", "gelu"])
+    rotary = RotaryPositions(head_dim) if seed % 2 else None
+    torch.manual_seed(seed)
+    layer = (
+        DecoderLayer(d_model, num_heads, 11, norm_first=norm_first, activation=activation, rotary=rotary)
+        .double()
+        .eval()
+    )
+    for parameter in layer.parameters():  # none is 0 or 1, as biases and norms are at first
+        torch.nn.init.normal_(parameter, std=0.5)
+    batch, length, source = chance.randint(1, 3), chance.randint(2, 40), chance.randint(1, 5)
+    x, memory = (torch.randn(batch, size, d_model, dtype=torch.double) for size in (length, source))
+    real = torch.rand(batch, 1, 1, source) < 0.7
+    with torch.no_grad():
+        expected, _ = layer(x, memory, causal(length), real)
+        keeper = LayerMemory(layer, memory)
+        written = [keeper.step(x[:, t : t + 1], t, None, real) for t in range(length)]
+    torch.testing.assert_close(torch.cat(written, dim=1), expected, atol=1e-10, rtol=0)
 
 
 def test_the_cache_projects_the_memory_only_once(monkeypatch):

@@ -147,7 +147,8 @@ class LayerMemory:
     """One layer of the decoder, with the keys and values that it has computed.
 
     For one word at a time the arithmetic is so little that calling modules would take most of the time: the weights
-    are used as they are, those of q, k and v as one matrix.
+    are used as they are, those of q, k and v as one matrix. What changes in DecoderLayer changes here, too; a test
+    holds them together.
     """
 
     def __init__(self, layer: DecoderLayer, memory: Tensor):
