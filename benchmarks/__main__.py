@@ -1,18 +1,33 @@
+import argparse
 import importlib
 import sys
+
+import benchmarks
 
 ALL = ("attention", "transformer", "imports", "notebooks", "widgets", "tasks", "decoding", "training", "tricks")
 
 
-def main(names: list[str]) -> None:
-    unknown = sorted(set(names) - set(ALL))
-    if unknown:
-        sys.exit(f"no benchmark is called {unknown[0]}; there are {', '.join(ALL)}")
-    for name in names or ALL:
+def main(arguments: list[str]) -> int:
+    """The exit status: 1 where a goal is missed, at full size."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the course costs, against goals.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(ALL)}; all of them unless given")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes: shows that they run, and nothing about speed")
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in ALL:
+            parser.error(f"no benchmark is called {name!r}; expected one of {', '.join(ALL)}")
+    benchmarks.missed.clear()
+    for name in options.names or ALL:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"{name}: {module.__doc__.splitlines()[0]}", flush=True)
-        module.main()
+        module.main(smoke=options.smoke)
+    if options.smoke:
+        print("tiny sizes: these numbers say nothing about speed")
+        return 0
+    for name in benchmarks.missed:
+        print(f"missed: {name}")
+    return 1 if benchmarks.missed else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -16,7 +16,7 @@ from benchmarks import report
 from lessons.attention import attend
 from lessons.masks import causal, combine, padding_from_lengths
 
-B, H, T, D = 8, 8, 128, 64
+SIZES, TINY = (8, 8, 128, 64), (2, 2, 8, 4)  # B, H, T, D
 WARM_UP, ROUNDS = 5, 60
 GOAL_FUSED, GOAL_READABLE = 1.05, 1.05  # within 5 %; no slower, give or take the noise
 
@@ -51,30 +51,34 @@ def seconds(attention: Attention, inputs: list[Tensor], allowed: Tensor | None, 
     return time.perf_counter() - start
 
 
-def median_ratio(ours: Attention, theirs: Attention, allowed: Tensor | None) -> float:
-    inputs = [torch.randn(B, H, T, D, requires_grad=True) for _ in range(3)]
-    gradient = torch.randn(B, H, T, D)
+def median_ratio(
+    ours: Attention, theirs: Attention, sizes: tuple[int, ...], allowed: Tensor | None, rounds: int
+) -> float:
+    inputs = [torch.randn(sizes, requires_grad=True) for _ in range(3)]
+    gradient = torch.randn(sizes)
     torch.testing.assert_close(ours(*inputs, allowed), theirs(*inputs, allowed))
     ratios = []
-    for i in range(WARM_UP + ROUNDS):
+    for i in range(WARM_UP + rounds):
         pair = (ours, theirs) if i % 2 else (theirs, ours)
         took = {attention: seconds(attention, inputs, allowed, gradient) for attention in pair}
         ratios.append(took[ours] / took[theirs])
     return statistics.median(ratios[WARM_UP:])
 
 
-def main() -> None:
+def main(*, smoke: bool = False) -> None:
+    sizes, rounds = (TINY, 1) if smoke else (SIZES, ROUNDS)
+    batch_size, _, length, _ = sizes
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    lengths = torch.linspace(T // 2, T, B).long()
-    masks = {"no mask": None, "causal & padding": combine(causal(T), padding_from_lengths(lengths))}
+    lengths = torch.linspace(length // 2, length, batch_size).long()
+    masks = {"no mask": None, "causal & padding": combine(causal(length), padding_from_lengths(lengths))}
     try:
         for name, allowed in masks.items():
-            ratio = median_ratio(fused, of_torch, allowed)
+            ratio = median_ratio(fused, of_torch, sizes, allowed, rounds)
             report(f"without weights / torch, {name}", ratio, "×", GOAL_FUSED)
         for name, allowed in masks.items():
-            ratio = median_ratio(readable, of_the_annotated_transformer, allowed)
+            ratio = median_ratio(readable, of_the_annotated_transformer, sizes, allowed, rounds)
             report(f"with weights / Annotated Transformer, {name}", ratio, "×", GOAL_READABLE)
     finally:
         torch.set_num_threads(threads)

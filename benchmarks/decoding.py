@@ -9,6 +9,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -24,6 +25,7 @@ from lessons.vocabulary import Vocabulary
 CONFIG = TransformerConfig(
     1000, 1000, d_model=256, num_heads=8, num_layers=3, d_ff=1024, dropout=0.0, final_norm=True, max_len=128
 )
+TINY = replace(CONFIG, d_model=16, d_ff=32)
 SOURCE, WORDS, ROUNDS = 32, 64, 5
 BATCHES = (1, 32)
 GOAL_MARIAN, GOAL_TORCH = {1: 0.56, 32: 0.83}, 0.1
@@ -31,19 +33,19 @@ GOAL_MARIAN, GOAL_TORCH = {1: 0.56, 32: 0.83}, 0.1
 Run = Callable[[], object]
 
 
-def make_ours(model: Transformer, src: torch.Tensor) -> Run:
+def make_ours(model: Transformer, src: torch.Tensor, words: int) -> Run:
     marks = Vocabulary([])
-    return lambda: last(greedy(Cached(model, src), marks, max_len=WORDS))
+    return lambda: last(greedy(Cached(model, src), marks, max_len=words))
 
 
-def make_torch(model: Transformer, src: torch.Tensor) -> Run:
+def make_torch(model: Transformer, src: torch.Tensor, words: int) -> Run:
     """nn.Transformer between our embeddings and our projection, called anew on all words for each word."""
     inner = to_torch(model)
 
     @torch.no_grad()
     def run() -> torch.Tensor:
         ids = torch.ones(len(src), 1, dtype=torch.long)
-        for _ in range(WORDS):
+        for _ in range(words):
             mask = allowed_to_blocked(causal(ids.size(1)))
             x, y = model.src_embedding(src), model.tgt_embedding(ids)
             out = inner(x, y, tgt_mask=mask, tgt_is_causal=True)  # (B, T, D)
@@ -69,12 +71,12 @@ def make_marian(src: torch.Tensor) -> tuple[Run, object]:
     return lambda: model.generate(input_ids=src, generation_config=settings), model
 
 
-def measure(runs: dict[str, Run]) -> dict[str, float]:
+def measure(runs: dict[str, Run], rounds: int) -> dict[str, float]:
     """The median of each, in seconds, all in turn."""
     taken = {name: [] for name in runs}
     for run in runs.values():
         run()
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, run in runs.items():
             start = time.perf_counter()
             run()
@@ -104,19 +106,21 @@ def make_ctranslate2(marian: object, src: torch.Tensor) -> Run:
     return lambda: translator.translate_batch(sentences, **options)
 
 
-def compare(batch_size: int) -> None:
+def compare(batch_size: int, *, smoke: bool) -> None:
     torch.manual_seed(0)
-    model = Transformer(CONFIG).eval()
+    model = Transformer(TINY if smoke else CONFIG).eval()
     with torch.no_grad():
         model.out_proj.bias[2] = -1e4  # no end mark: all write the same number of words
     src = torch.randint(4, 900, (batch_size, SOURCE))
-    runs = {"ours": make_ours(model, src), "nn.Transformer": make_torch(model, src)}
-    try:
-        runs["Marian"], marian = make_marian(src)
-        runs["CTranslate2"] = make_ctranslate2(marian, src)
-    except ImportError as error:
-        print(f"not measured: {error.name} is not installed")
-    seconds = measure(runs)
+    words = 4 if smoke else WORDS
+    runs = {"ours": make_ours(model, src, words), "nn.Transformer": make_torch(model, src, words)}
+    if not smoke:
+        try:
+            runs["Marian"], marian = make_marian(src)
+            runs["CTranslate2"] = make_ctranslate2(marian, src)
+        except ImportError as error:
+            print(f"not measured: {error.name} is not installed")
+    seconds = measure(runs, 1 if smoke else ROUNDS)
     print(f"batch of {batch_size}: " + ", ".join(f"{name} {1000 * s:.0f} ms" for name, s in seconds.items()))
     report(
         f"ours / nn.Transformer, batch of {batch_size}", seconds["ours"] / seconds["nn.Transformer"], "x", GOAL_TORCH
@@ -128,7 +132,7 @@ def compare(batch_size: int) -> None:
         print(f"ours / CTranslate2: {seconds['ours'] / seconds['CTranslate2']:.2f} x")
 
 
-def main() -> None:
+def main(*, smoke: bool = False) -> None:
     torch.set_num_threads(1)
     for batch_size in BATCHES:
-        compare(batch_size)
+        compare(batch_size, smoke=smoke)

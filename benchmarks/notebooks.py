@@ -1,8 +1,10 @@
-"""Each notebook from top to bottom in a fresh kernel, as a share of the 40 seconds that it may take."""
+"""Each lesson from top to bottom in a fresh kernel.
+
+The processor's time, which counts no waiting for other programs.
+"""
 
 import importlib.util
 import os
-import time
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +13,7 @@ import nbformat
 from benchmarks import report
 
 ROOT = Path(__file__).resolve().parents[1]
-ALLOWED = 40  # seconds
+GOAL_EACH, GOAL_ALL = 60, 240  # seconds, of one core
 
 
 def load(path: Path) -> ModuleType:
@@ -21,12 +23,22 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def main() -> None:
+def seconds_of_children() -> float:
+    """What the processes that this one started and saw end have used. Windows does not count it, and says 0."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def main(*, smoke: bool = False) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the kernels inherit it
     tool = load(ROOT / "tools" / "notebooks.py")
-    for path in sorted(tool.FOLDER.glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        start = time.perf_counter()
+    if smoke:
+        notebooks = {"one cell": nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("sum(range(10**6))")])}
+    else:
+        notebooks = {path.name: nbformat.read(path, as_version=4) for path in sorted(tool.FOLDER.glob("*.ipynb"))}
+    start = seconds_of_children()
+    for name, notebook in notebooks.items():
+        before = seconds_of_children()
         tool.run(notebook)
-        taken = time.perf_counter() - start
-        report(f"{path.name}: {taken:.1f} s of {ALLOWED} s", taken / ALLOWED, "", 1)
+        report(name, seconds_of_children() - before, "s", GOAL_EACH)
+    report("all lessons together", seconds_of_children() - start, "s", GOAL_ALL)

@@ -9,6 +9,8 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -20,14 +22,22 @@ from lessons.masks import allowed_to_blocked, causal
 from lessons.parity import to_torch
 from lessons.transformer import Transformer
 
-B, S, T = 64, 32, 32
 CONFIG = TransformerConfig(1000, 1000, d_model=256, num_heads=4, num_layers=3, d_ff=1024, final_norm=True)
+TINY = replace(CONFIG, d_model=16, d_ff=32)
 WARM_UP, ROUNDS = 2, 9
 GOAL_TORCH, GOAL_ANNOTATED, GOAL_BFLOAT16, GOAL_PRODUCTS = 0.8, 1.0, 0.5, 2.0
 BFLOAT16 = "ours in bfloat16"
-SIDE = 2048  # of the square matrices whose product shows the machine's rate
 
 Step = Callable[[], None]
+
+
+class Sizes(NamedTuple):
+    """batch_size: B. length: S = T. side: of the square matrices whose product shows the machine's rate."""
+
+    config: TransformerConfig
+    batch_size: int
+    length: int
+    side: int
 
 
 class TorchModel(nn.Module):
@@ -50,9 +60,10 @@ class AnnotatedModel(nn.Module):
 
     def __init__(self, ours: Transformer):
         super().__init__()
-        self.encoder = nn.ModuleList(AnnotatedLayer() for _ in ours.encoder.layers)
-        self.decoder = nn.ModuleList(AnnotatedLayer(cross=True) for _ in ours.decoder.layers)
-        self.encoder_norm, self.decoder_norm = nn.LayerNorm(CONFIG.d_model), nn.LayerNorm(CONFIG.d_model)
+        config = ours.config
+        self.encoder = nn.ModuleList(AnnotatedLayer(config) for _ in ours.encoder.layers)
+        self.decoder = nn.ModuleList(AnnotatedLayer(config, cross=True) for _ in ours.decoder.layers)
+        self.encoder_norm, self.decoder_norm = nn.LayerNorm(config.d_model), nn.LayerNorm(config.d_model)
         for theirs, layer in zip([*self.encoder, *self.decoder], [*ours.encoder.layers, *ours.decoder.layers]):
             theirs.load_state_dict(layer.state_dict())
         self.surroundings = Surroundings(ours)
@@ -60,7 +71,7 @@ class AnnotatedModel(nn.Module):
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         x, y = self.surroundings.embed(src, tgt)
         src_mask = (src != 0)[:, None, None]
-        tgt_mask = (tgt != 0)[:, None, None] & torch.ones(T, T, dtype=torch.bool).tril()
+        tgt_mask = (tgt != 0)[:, None, None] & causal(tgt.size(1))
         for layer in self.encoder:
             x = layer(x, src_mask)
         x = self.encoder_norm(x)
@@ -72,12 +83,12 @@ class AnnotatedModel(nn.Module):
 class AnnotatedLayer(nn.Module):
     """A layer of the encoder, or with cross=True of the decoder; the parameters are named as ours."""
 
-    def __init__(self, cross: bool = False):
+    def __init__(self, config: TransformerConfig, cross: bool = False):
         super().__init__()
-        self.self_attn, self.self_attn_residual = AnnotatedAttention(), AnnotatedResidual()
+        self.self_attn, self.self_attn_residual = AnnotatedAttention(config), AnnotatedResidual(config)
         if cross:
-            self.cross_attn, self.cross_attn_residual = AnnotatedAttention(), AnnotatedResidual()
-        self.feed_forward, self.feed_forward_residual = AnnotatedFeedForward(), AnnotatedResidual()
+            self.cross_attn, self.cross_attn_residual = AnnotatedAttention(config), AnnotatedResidual(config)
+        self.feed_forward, self.feed_forward_residual = AnnotatedFeedForward(config), AnnotatedResidual(config)
 
     def forward(self, x: Tensor, mask: Tensor, memory: Tensor | None = None, src_mask: Tensor | None = None) -> Tensor:
         x = self.self_attn_residual(x, lambda x: self.self_attn(x, x, mask))
@@ -87,36 +98,38 @@ class AnnotatedLayer(nn.Module):
 
 
 class AnnotatedAttention(nn.Module):
-    def __init__(self):
+    def __init__(self, config: TransformerConfig):
         super().__init__()
+        self.config = config
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (
-            nn.Linear(CONFIG.d_model, CONFIG.d_model) for _ in range(4)
+            nn.Linear(config.d_model, config.d_model) for _ in range(4)
         )
-        self.dropout = nn.Dropout(CONFIG.dropout)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
         projected = self.q_proj(query), self.k_proj(key), self.v_proj(key)
-        q, k, v = (x.view(B, -1, CONFIG.num_heads, CONFIG.head_dim).transpose(1, 2) for x in projected)
-        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(CONFIG.head_dim)
+        heads, size = self.config.num_heads, self.config.head_dim
+        q, k, v = (x.view(len(x), -1, heads, size).transpose(1, 2) for x in projected)
+        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(size)
         weights = self.dropout(scores.masked_fill(mask == 0, -1e9).softmax(dim=-1))
-        joined = torch.matmul(weights, v).transpose(1, 2).contiguous().view(B, -1, CONFIG.d_model)
+        joined = torch.matmul(weights, v).transpose(1, 2).contiguous().view(len(query), -1, heads * size)
         return self.out_proj(joined)
 
 
 class AnnotatedFeedForward(nn.Module):
-    def __init__(self):
+    def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.linear1, self.linear2 = nn.Linear(CONFIG.d_model, CONFIG.d_ff), nn.Linear(CONFIG.d_ff, CONFIG.d_model)
-        self.dropout = nn.Dropout(CONFIG.dropout)
+        self.linear1, self.linear2 = nn.Linear(config.d_model, config.d_ff), nn.Linear(config.d_ff, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.linear1(x).relu()))
 
 
 class AnnotatedResidual(nn.Module):
-    def __init__(self):
+    def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.norm, self.dropout = nn.LayerNorm(CONFIG.d_model), nn.Dropout(CONFIG.dropout)
+        self.norm, self.dropout = nn.LayerNorm(config.d_model), nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         return self.norm(x + self.dropout(sublayer(x)))
@@ -129,22 +142,27 @@ class Surroundings(nn.Module):
         super().__init__()
         self.src_tokens = nn.Embedding.from_pretrained(ours.src_embedding.tokens.weight.detach().clone(), freeze=False)
         self.tgt_tokens = nn.Embedding.from_pretrained(ours.tgt_embedding.tokens.weight.detach().clone(), freeze=False)
-        self.register_buffer("table", ours.src_embedding.positions.table[:S])
-        self.dropout = nn.Dropout(CONFIG.dropout)
-        self.out_proj = nn.Linear(CONFIG.d_model, CONFIG.tgt_vocab_size)
+        self.register_buffer("table", ours.src_embedding.positions.table)
+        self.dropout = nn.Dropout(ours.config.dropout)
+        self.out_proj = nn.Linear(ours.config.d_model, ours.config.tgt_vocab_size)
         self.out_proj.load_state_dict(ours.out_proj.state_dict())
 
     def embed(self, src: Tensor, tgt: Tensor) -> tuple[Tensor, Tensor]:
-        scale = math.sqrt(CONFIG.d_model)
-        x, y = self.src_tokens(src) * scale + self.table, self.tgt_tokens(tgt) * scale + self.table
+        scale = math.sqrt(self.table.size(-1))
+        x, y = (
+            tokens(ids) * scale + self.table[: ids.size(1)]
+            for tokens, ids in ((self.src_tokens, src), (self.tgt_tokens, tgt))
+        )
         return self.dropout(x), self.dropout(y)
 
 
-def draw() -> tuple[Tensor, Tensor]:
+def draw(sizes: Sizes) -> tuple[Tensor, Tensor]:
     """A batch of sentences of three quarters to the full length: src (B, S) and tgt (B, T + 1)."""
-    src, tgt = torch.randint(1, CONFIG.src_vocab_size, (B, S)), torch.randint(1, CONFIG.tgt_vocab_size, (B, T + 1))
-    lengths = torch.linspace(3 * S // 4, S, B).long()[:, None]
-    return src.where(torch.arange(S) < lengths, 0), tgt.where(torch.arange(T + 1) <= lengths, 0)
+    config, batch_size, length, _ = sizes
+    src = torch.randint(1, config.src_vocab_size, (batch_size, length))
+    tgt = torch.randint(1, config.tgt_vocab_size, (batch_size, length + 1))
+    lengths = torch.linspace(3 * length // 4, length, batch_size).long()[:, None]
+    return src.where(torch.arange(length) < lengths, 0), tgt.where(torch.arange(length + 1) <= lengths, 0)
 
 
 def training_step(logits: Callable[[Tensor, Tensor], Tensor], model: nn.Module, src: Tensor, tgt: Tensor) -> Step:
@@ -186,33 +204,34 @@ def seconds(function: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def products_of_a_step(model: Transformer) -> int:
+def products_of_a_step(model: Transformer, sizes: Sizes) -> int:
     """The floating-point operations of a step's matrix products: forward, and twice as many backward."""
+    config, batch_size, length, _ = sizes
     weights = sum(x.numel() for x in model.parameters() if x.dim() == 2)
-    embeddings = (CONFIG.src_vocab_size + CONFIG.tgt_vocab_size) * CONFIG.d_model  # looked up, not multiplied
-    attentions = CONFIG.num_layers + 2 * CONFIG.decoder_depth
-    return 3 * 2 * B * T * ((weights - embeddings) + attentions * 2 * T * CONFIG.d_model)  # S = T
+    embeddings = (config.src_vocab_size + config.tgt_vocab_size) * config.d_model  # looked up, not multiplied
+    attentions = config.num_layers + 2 * config.decoder_depth
+    return 3 * 2 * batch_size * length * ((weights - embeddings) + attentions * 2 * length * config.d_model)
 
 
-def rates() -> tuple[Callable[[], object], Callable[[], object]]:
-    """The product of two large matrices: as torch does it unasked, and by oneDNN."""
-    a, b = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
+def rates(side: int) -> tuple[Callable[[], object], Callable[[], object]]:
+    """The product of two large matrices: as torch does it by default, and by oneDNN."""
+    a, b = torch.randn(side, side), torch.randn(side, side)
     onednn = a.to_mkldnn() if torch.backends.mkldnn.is_available() else a
     return lambda: F.linear(a, b), lambda: F.linear(onednn, b)
 
 
-def measure() -> None:
+def measure(sizes: Sizes, rounds: int) -> None:
     torch.manual_seed(0)
-    ours = Transformer(CONFIG)
+    ours = Transformer(sizes.config)
     theirs = {"nn.Transformer": TorchModel(ours), "Annotated Transformer": AnnotatedModel(ours)}
-    src, tgt = draw()
+    src, tgt = draw(sizes)
     require_same(ours, list(theirs.values()), src, tgt[:, :-1])
     steps = {"ours": training_step(lambda *ids: ours(*ids)[0], ours, src, tgt)}
     steps |= {name: training_step(model, model, src, tgt) for name, model in theirs.items()}
     steps[BFLOAT16] = training_step(in_bfloat16(ours), ours, src, tgt)
-    steps |= dict(zip(("product", "product by oneDNN"), rates()))
+    steps |= dict(zip(("product", "product by oneDNN"), rates(sizes.side)))
     taken: dict[str, list[float]] = {name: [] for name in steps}
-    for i in range(WARM_UP + ROUNDS):
+    for i in range(WARM_UP + rounds):
         for name in steps if i % 2 else reversed(steps):
             taken[name].append(seconds(steps[name]))
     taken = {name: times[WARM_UP:] for name, times in taken.items()}
@@ -225,17 +244,20 @@ def measure() -> None:
     ratio = statistics.median(a / b for a, b in zip(taken[BFLOAT16], taken["nn.Transformer"]))
     report("training step in bfloat16 / nn.Transformer in float32", ratio, "×", GOAL_BFLOAT16)
 
-    rate = {name: 2 * SIDE**3 / median[name] for name in ("product", "product by oneDNN")}
-    print(", ".join(f"a {name} of {SIDE}²: {value / 1e9:.0f} GFLOP/s" for name, value in rate.items()))
-    least = products_of_a_step(ours) / max(rate.values())
+    rate = {name: 2 * sizes.side**3 / median[name] for name in ("product", "product by oneDNN")}
+    print(", ".join(f"a {name} of {sizes.side}²: {value / 1e9:.0f} GFLOP/s" for name, value in rate.items()))
+    least = products_of_a_step(ours, sizes) / max(rate.values())
     share = least / median["ours"]
     report(f"training step / its products alone ({share:.0%} of the rate)", median["ours"] / least, "×", GOAL_PRODUCTS)
 
 
-def main() -> None:
+def main(*, smoke: bool = False) -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        measure()
+        if smoke:
+            measure(Sizes(TINY, batch_size=4, length=8, side=32), rounds=1)
+        else:
+            measure(Sizes(CONFIG, batch_size=64, length=32, side=2048), ROUNDS)
     finally:
         torch.set_num_threads(threads)

@@ -14,13 +14,14 @@ from pathlib import Path
 import nbformat
 import torch
 from playwright.sync_api import sync_playwright
-from tests.samples import SAMPLES
 
 from benchmarks import report
 from lessons.widgets import AttentionExplorer
 from tests.browser.lab import Lab, find_browser, make_course, open_browser
+from tests.widgets.samples import SAMPLES
 
-ROUNDS = 40
+ROUNDS, FEW = 40, 5  # clicks, of which the median counts
+WARM_UP = 5  # clicks before them
 FRAME = 1000 / 60  # milliseconds
 BINARY = 2  # the kind of websocket frame in which Jupyter sends
 NAME = "benchmark.ipynb"
@@ -43,7 +44,7 @@ def draw(_=None):
 button.on_click(draw)
 draw()
 ipywidgets.VBox([button, out])"""
-CLICK = """async ([target, watched, rounds]) => {
+CLICK = """async ([target, watched, rounds, warmUp]) => {
     const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
     const frame = () => new Promise(requestAnimationFrame);
     const afterPaint = () => new Promise(done => {
@@ -53,7 +54,7 @@ CLICK = """async ([target, watched, rounds]) => {
     });
     const look = () => { const e = panel.querySelector(watched); return e && (e.dataset.value ?? e.src); };
     const times = [];
-    for (let i = 0; i < rounds + 5; i++) {
+    for (let i = 0; i < rounds + warmUp; i++) {
         await new Promise(done => setTimeout(done, 150));
         const before = look();
         const cell = panel.querySelector(target);
@@ -65,7 +66,7 @@ CLICK = """async ([target, watched, rounds]) => {
         await afterPaint();
         times.push(performance.now() - start);
     }
-    return times.slice(5);
+    return times.slice(warmUp);
 }"""
 
 
@@ -78,37 +79,39 @@ def open_cell(lab: Lab, source: str) -> None:
     lab.run_all()
 
 
-def click_times(lab: Lab, source: str, target: str, watched: str, rounds: int = ROUNDS) -> float:
+def click_times(lab: Lab, source: str, target: str, watched: str, rounds: int) -> float:
     """Median milliseconds from the press on `target` to the frame that shows another value of `watched`."""
     open_cell(lab, source)
     lab.notebook.locator(watched).first.wait_for()
-    return statistics.median(lab.page.evaluate(CLICK, [target, watched, rounds]))
+    return statistics.median(lab.page.evaluate(CLICK, [target, watched, rounds, WARM_UP if rounds > 1 else 0]))
 
 
 def cell(part: str, row: int, column: int) -> str:
     return f'[data-part="{part}"] [data-at="{row},{column}"]'
 
 
-def measure_answers(lab: Lab) -> None:
-    for size, goal in ((12, 16 + FRAME), (64, 60)):
-        took = click_times(lab, OUR_MASK.format(size=size), cell("allowed", 1, 0), cell("weights", 1, 0))
+def measure_answers(lab: Lab, *, smoke: bool = False) -> None:
+    rounds, few, goals = (1, 1, {12: 16 + FRAME}) if smoke else (ROUNDS, FEW, {12: 16 + FRAME, 64: 60})
+    for size, goal in goals.items():
+        took = click_times(lab, OUR_MASK.format(size=size), cell("allowed", 1, 0), cell("weights", 1, 0), rounds)
         report(f"MaskStudio {size}×{size}, toggle to painted", took, "ms", goal)
-    took = click_times(lab, OUR_FUNCTION.format(size=12), cell("allowed", 1, 0), cell("weights", 1, 0))
+    took = click_times(lab, OUR_FUNCTION.format(size=12), cell("allowed", 1, 0), cell("weights", 1, 0), rounds)
     report("FunctionLab 12×12, toggle to painted, by the kernel", took, "ms", 60)
-    for size in (12, 64):
-        took = click_times(lab, SEABORN.format(size=size), "button.jupyter-button", ".jp-OutputArea img", 5)
+    for size in goals:
+        took = click_times(lab, SEABORN.format(size=size), "button.jupyter-button", ".jp-OutputArea img", few)
         print(f"{f'seaborn in an Output, {size}×{size}, click to painted':<56} {took:7.0f} ms")
 
 
-def measure_messages(lab: Lab) -> None:
+def measure_messages(lab: Lab, *, smoke: bool = False) -> None:
     """What one toggle sends, as the content of the messages in both directions."""
+    rounds = 1 if smoke else 20
     for name, source in (("MaskStudio", OUR_MASK), ("FunctionLab", OUR_FUNCTION)):
         open_cell(lab, source.format(size=12))
         lab.notebook.locator(cell("allowed", 1, 0)).wait_for()
         sent = listen(lab)
-        lab.page.evaluate(CLICK, [cell("allowed", 1, 0), cell("weights", 1, 0), 15])
+        lab.page.evaluate(CLICK, [cell("allowed", 1, 0), cell("weights", 1, 0), rounds, 0])
         lab.page.wait_for_timeout(500)
-        report(f"{name} 12×12, messages of one toggle", sum(sent) / 20 / 1000, "kB", 2)
+        report(f"{name} 12×12, messages of one toggle", sum(sent) / rounds / 1000, "kB", 2)
 
 
 def listen(lab: Lab) -> list[int]:
@@ -161,23 +164,20 @@ def measure_peers() -> None:
         print(f"not installed here, and not measured: {', '.join(missing)}")
 
 
-def main() -> None:
-    path = find_browser()
-    if not path:
-        return print("no Chromium found: nothing measured")
+def main(*, smoke: bool = False) -> None:
     measure_stored()
     measure_peers()
+    path = find_browser()
+    if not path:
+        print("no Chromium found: how fast they answer is not measured")
+        return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = open_browser(playwright, path)
         server = make_course(Path(folder))
         try:
             lab = Lab(server, browser.new_page(viewport={"width": 1400, "height": 1000}))
-            measure_answers(lab)
-            measure_messages(lab)
+            measure_answers(lab, smoke=smoke)
+            measure_messages(lab, smoke=smoke)
         finally:
             server.stop()
             browser.close()
-
-
-if __name__ == "__main__":
-    main()

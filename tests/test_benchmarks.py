@@ -1,0 +1,54 @@
+"""Each benchmark runs, at tiny sizes, and a missed goal is an exit status. How a widget answers is in tests/browser."""
+
+import sys
+
+import pytest
+
+import benchmarks
+from benchmarks import widgets
+from benchmarks.__main__ import ALL, main
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "widgets"])
+def test_a_smoke_run(name, capsys):
+    assert main(["--smoke", name]) == 0
+    assert capsys.readouterr().out.startswith(f"{name}: ")
+
+
+def test_what_the_widgets_store(capsys):
+    widgets.measure_stored()
+    widgets.measure_peers()
+    assert "AttentionExplorer, stored in a notebook" in capsys.readouterr().out
+
+
+def test_a_missed_goal_is_an_exit_status(monkeypatch, capsys):
+    class Slow:
+        """Takes twice as long as it may."""
+
+        @staticmethod
+        def main(*, smoke):
+            benchmarks.report("a walk", 2.0, "s", 1.0)
+
+    monkeypatch.setitem(sys.modules, "benchmarks.imports", Slow)
+    assert main(["imports"]) == 1
+    assert capsys.readouterr().out.endswith("missed: a walk\n")
+    assert main(["--smoke", "imports"]) == 0  # its sizes say nothing about speed
+
+
+def test_goals_that_are_met(monkeypatch):
+    class Quick:
+        """Takes half as long as it may."""
+
+        @staticmethod
+        def main(*, smoke):
+            benchmarks.report("a walk", 0.5, "s", 1.0)
+
+    monkeypatch.setitem(sys.modules, "benchmarks.imports", Quick)
+    assert main(["imports"]) == 0
+
+
+def test_a_name_that_is_no_benchmark(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["speed"])
+    assert exit.value.code == 2
+    assert "no benchmark is called 'speed'; expected one of attention, " in capsys.readouterr().err
