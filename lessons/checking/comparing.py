@@ -1,9 +1,7 @@
 """Results compared: whether they are equal, and if not, what is wrong with them, in words."""
 
-import linecache
-import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -14,9 +12,14 @@ TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
 NOT_POSSIBLE = "not possible"
 
 
+def is_tensor(thing: Any) -> TypeGuard[Tensor]:
+    """Whether it is one, whatever it says of itself in `__class__`."""
+    return issubclass(type(thing), Tensor)
+
+
 def equal(mine: Any, right: Any) -> bool:
     """Same shape, same kind of numbers, same values to within the rounding of `right`; NaN equals NaN."""
-    if not isinstance(mine, Tensor) or not isinstance(right, Tensor):
+    if not is_tensor(mine) or not is_tensor(right):
         return type(mine) is type(right)
     if mine.shape != right.shape or kind(mine) != kind(right) or coarser(mine, right):
         return False
@@ -28,9 +31,11 @@ def equal(mine: Any, right: Any) -> bool:
 
 def untouched(old: Any, new: Any) -> bool:
     """Not even a little: unlike results, arguments are compared exactly."""
-    if not isinstance(old, Tensor):
+    if not is_tensor(old):
         return True
-    return old.shape == new.shape and bool(((old == new) | (old.isnan() & new.isnan())).all())
+    if type(new) is not type(old) or old.shape != new.shape or new.layout != old.layout or new.device != old.device:
+        return False
+    return torch.equal(old, new) or bool(((old == new) | (old.isnan() & new.isnan())).all())
 
 
 def kind(tensor: Tensor) -> str:
@@ -49,7 +54,7 @@ def coarser(mine: Tensor, right: Tensor) -> bool:
 
 
 def wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
-    if results == (None,):
+    if len(results) == 1 and results[0] is None:
         return f"{function} returned None. Does it end with `return`?"
     count = "one thing" if len(results) == 1 else f"{len(results)} things"
     return f"{function} returned {count}; expected {len(outputs)}: {', '.join(outputs)}."
@@ -60,7 +65,7 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
         return None if mine is None else f"None: {name} is a {type(mine).__name__}; expected None."
     if mine is None:
         return f"None: {name} is None; does your function end with `return`, and return all that it should?"
-    if not isinstance(mine, Tensor):
+    if not is_tensor(mine):
         return f"Type: {name} is a {type(mine).__name__}; expected a tensor."
     if mine.shape != right.shape:
         return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
@@ -76,7 +81,7 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
 
 def where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
     if not mine.is_floating_point():
-        different = mine != right
+        different = mine.long() != right.long()
     else:
         different = ~torch.isclose(mine.double(), right.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
     place = tuple(different.nonzero()[0].tolist())
@@ -86,25 +91,15 @@ def where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
     )
 
 
-def line_that_raised(error: Exception, candidate: Any) -> str:
-    """The line of the learner's own code that raised, if it was raised there."""
-    body = vars(candidate).get("forward") if isinstance(candidate, type) else candidate
-    filename = getattr(getattr(body, "__code__", None), "co_filename", None)
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename == filename:
-            return f"\nin line {frame.lineno} of your cell: {linecache.getline(frame.filename, frame.lineno).strip()}"
-    return ""
-
-
 def first_place(mask: Tensor) -> list[int]:
     return mask.nonzero()[0].tolist()
 
 
-def gradients_of(results: Sequence[Any], inputs: list[Tensor]) -> tuple[Tensor | None, ...]:
+def gradients_of(results: Sequence[Any], inputs: list[Tensor]) -> tuple[Tensor | str | None, ...]:
     """The gradients of a fixed mixture of the results, so that no two cells weigh alike."""
     total = torch.zeros(())
     for result in results:
-        if isinstance(result, Tensor) and result.is_floating_point() and result.requires_grad:
+        if is_tensor(result) and result.is_floating_point() and result.requires_grad:
             total = total + (result * torch.linspace(0.5, 1.5, result.numel()).view(result.shape)).sum()
     if not total.requires_grad:
         return (None,) * len(inputs)

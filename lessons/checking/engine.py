@@ -4,45 +4,32 @@ A wrong result is first held against the known mistakes, each of them a wrong im
 that gives the same wrong result is named. A mistake that nobody foresaw gets the first property that it breaks.
 """
 
-import copy
-import dis
 import inspect
-import warnings
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from lessons import progress
+from lessons.checking import limit, running, state
 from lessons.checking.comparing import (
     NOT_POSSIBLE,
     equal,
     first_place,
-    gradients_of,
-    line_that_raised,
-    untouched,
+    is_tensor,
     where_it_differs,
     wrong_form,
     wrong_number,
 )
 from lessons.checking.edits import actual
-from lessons.checking.reports import Hints, Report, brief, show
+from lessons.checking.reports import Hints, Report, show
+from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
 
 SMALL = 40  # tensors up to this many numbers are shown in full
-
-
-@dataclass(frozen=True)
-class Case:
-    """One set of inputs. `about` says what is special about it; with `gradients`, these are compared too."""
-
-    inputs: dict[str, Any]
-    about: str = ""
-    gradients: bool = False
-
-    def describe(self) -> str:
-        return ", ".join(f"{name} {brief(value)}" for name, value in self.inputs.items())
 
 
 @dataclass(frozen=True)
@@ -57,26 +44,6 @@ class Mistake:
     hint: str
     also: Sequence[Any] = ()
     seen_in: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one call gave: the results and their gradients, or the exception."""
-
-    results: tuple[Any, ...] = ()
-    gradients: tuple[Tensor | str | None, ...] = ()  # NOT_POSSIBLE where torch could not take them
-    changed: tuple[str, ...] = ()  # the arguments that the call altered in place
-    error: BaseException | None = None
-
-    def same_as(self, other: "Outcome") -> bool:
-        if self.error is not None or other.error is not None:
-            return type(self.error) is type(other.error) and str(self.error) == str(other.error)
-        return (
-            len(self.results) == len(other.results)
-            and self.changed == other.changed
-            and all(map(equal, self.results, other.results))
-            and all(map(equal, self.gradients, other.gradients))
-        )
 
 
 @dataclass(frozen=True)
@@ -102,43 +69,57 @@ class Exercise:
     solution: Sequence[Any] = field(default=())
     lesson: str = ""
     call: Callable[..., Any] = lambda candidate, *inputs: candidate(*inputs)
-    _kept: dict[tuple[int, int], list[Outcome]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def check(self, candidate: Any) -> Report:
-        """Say whether `candidate`, a function (or class, or answer) of the learner's, is right, and if not, why."""
-        report = self._judge(candidate)
+        """Say whether `candidate`, a function (or class, or answer) of the learner's, is right, and if not, why.
+
+        Whatever it does, there is a report, and torch is as it was before.
+        """
+        candidate = actual(candidate)
+        with state.neutral():
+            try:
+                report = self._judge(candidate)
+            except limit.TooLong as stop:
+                report = Report("Not yet", self._stopped(stop, candidate))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                story = f"What {self.name} gives cannot be compared with what is expected"
+                report = Report("Not yet", f"{story} ({type(error).__name__}).")
         if self.lesson and report.verdict in progress.VERDICTS:
             progress.record(self.lesson, self.name, report.verdict)
         return report
 
     def _judge(self, candidate: Any) -> Report:
-        candidate, cases = actual(candidate), self.draw()
+        cases = self._cases()
         if is_unattempted(candidate):
             return Report("Not attempted", f"Write {self.name} in the cell above, run it, and run this one again.")
         if cases[0].inputs and not callable(candidate):
             return Report(
                 "Not yet", f"{self.name} is a {type(candidate).__name__}; expected a function: def {self.name}(…)."
             )
-        got = [self.run(candidate, case) for case in cases]
-        want = [self.run(self.reference, case) for case in cases]
+        want = [self._outcome(None, i) for i in range(len(cases))]
+        got, altered = self.try_out(candidate, cases, want)
+        note = "".join(f"\nYour code changed {setting}. It was put back." for setting in altered)
         if isinstance(got[0].error, NotImplementedError) and "raise NotImplementedError" in line_that_raised(
             got[0].error, candidate
         ):
             return Report("Not attempted", f"{self.name} raises NotImplementedError: write your code in its place.")
         wrong = [i for i in range(len(cases)) if self._is_wrong(cases[i], got[i], want[i])]
         if not wrong:
-            return Report("Right", self._praise(cases))
+            return Report("Right", self._praise(cases) + self._borrowed(candidate, cases) + note)
         mistake = self._known(got, cases, wrong)
         shown = next((i for i in wrong if mistake and cases[i].about == mistake.seen_in), wrong[0])
         story = mistake.hint if mistake else self._first_broken(cases[shown], got[shown], want[shown])
         if (error := got[shown].error) is not None:
-            story += f"\nIt raised {type(error).__name__}: {error}{line_that_raised(error, candidate)}"
+            story += f"\nIt raised {type(error).__name__}: {got[shown].error_text}{line_that_raised(error, candidate)}"
         if cases[shown].about:
             story += f"\nIt goes wrong here: {cases[shown].about}."
-        return Report("Not yet", story, self._evidence(cases[shown], got[shown], want[shown]), mistake)
+        return Report("Not yet", story + note, self._evidence(cases[shown], got[shown], want[shown]), mistake)
 
     def _is_wrong(self, case: Case, got: Outcome, want: Outcome) -> bool:
-        return not got.same_as(want) or any(law(case, got.results) for law in self.laws)
+        return got.error is not None or not got.same_as(want) or any(law(case, got.results) for law in self.laws)
 
     def help(self) -> Hints:
         """The hints, folded; the solution unfolds last."""
@@ -149,55 +130,78 @@ class Exercise:
     def draw(self) -> list[Case]:
         return self.cases(torch.Generator().manual_seed(0))
 
-    def run(self, candidate: Any, case: Case) -> Outcome:
+    def run(self, candidate: Any, case: Case, like: Outcome | None = None) -> Outcome:
         """One call, on copies of the inputs."""
-        inputs = copy.deepcopy(list(case.inputs.values()))
-        if case.gradients:
-            for tensor in _floats(inputs):
-                tensor.requires_grad_()
-        before = copy.deepcopy(inputs)
-        candidate = actual(candidate)
-        function = candidate if callable(candidate) else lambda: candidate
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                results = self._tidy(self.call(function, *inputs), plain=not case.inputs)
-        except (Exception, SystemExit) as error:
-            return Outcome(error=error)
-        gradients = gradients_of(results, _floats(inputs)) if case.gradients else ()
-        changed = [name for name, old, new in zip(case.inputs, before, inputs) if not untouched(old, new)]
-        return Outcome(results, gradients, tuple(changed))
+        return running.run(self.call, actual(candidate), case, len(self.outputs), like)
 
-    def _tidy(self, result: Any, *, plain: bool) -> tuple[Any, ...]:
-        if plain:
-            rows = isinstance(result, list | tuple) and len(result) and all(isinstance(row, Tensor) for row in result)
-            result = (torch.stack(result) if rows else torch.as_tensor(result)).double()
-        results = tuple(result) if len(self.outputs) > 1 and isinstance(result, tuple | list) else (result,)
-        for tensor in results:
-            if isinstance(tensor, Tensor) and (tensor.layout != torch.strided or tensor.device.type == "meta"):
-                raise TypeError("the result is not an ordinary tensor (sparse, nested or without data)")
-        return results
+    def try_out(
+        self, candidate: Any, cases: Sequence[Case], want: Sequence[Outcome]
+    ) -> tuple[list[Outcome], list[str]]:
+        """What a learner's answer gives within the time limit; and what it changed in torch, which is put back."""
+        state.remember_functions()
+        try:
+            got = limit.limited(lambda: [self.run(candidate, case, like) for case, like in zip(cases, want)])
+        finally:
+            replaced = state.put_functions_back()
+        return got, list(dict.fromkeys([*(setting for outcome in got for setting in outcome.settings), *replaced]))
+
+    def _cases(self) -> list[Case]:
+        if "cases" not in self._kept:
+            self._kept["cases"] = self.draw()
+        return self._kept["cases"]
+
+    def _outcome(self, mistake: tuple[int, int] | None, number: int) -> Outcome:
+        """What a known mistake, in one of its ways, or else the reference gives in one case; run once, and kept."""
+        if (mistake, number) not in self._kept:
+            wrong = self.mistakes[mistake[0]] if mistake else None
+            candidate = (wrong.wrong, *wrong.also)[mistake[1]] if wrong and mistake else self.reference
+            outcome = self.run(candidate, self._cases()[number])
+            error = outcome.error and outcome.error.with_traceback(None)  # which keeps all its frames alive
+            self._kept[mistake, number] = replace(outcome, error=error)
+        return self._kept[mistake, number]
 
     def _known(self, got: list[Outcome], cases: list[Case], wrong: list[int]) -> Mistake | None:
         """The mistake that gives what was got: in all cases, or else the only one that does in the ordinary ones."""
         ordinary = [i for i, case in enumerate(cases) if not case.about]
-        partly = []
+        special = [i for i, case in enumerate(cases) if case.about]
+        partly: list[Mistake] = []
         for number, mistake in enumerate(self.mistakes):
             for way in range(1 + len(mistake.also)):
-                agrees = [mine.same_as(theirs) for mine, theirs in zip(got, self._outcomes(number, way))]
-                if all(agrees):
-                    return mistake
-                telling = set(ordinary) & set(wrong)
-                if telling and all(agrees[i] for i in ordinary) and mistake not in partly:
-                    partly.append(mistake)
+
+                def agrees(i: int, known: tuple[int, int] = (number, way)) -> bool:
+                    return got[i].same_as(self._outcome(known, i))
+
+                if all(map(agrees, ordinary)):
+                    if all(map(agrees, special)):
+                        return mistake
+                    if set(ordinary) & set(wrong) and mistake not in partly:
+                        partly.append(mistake)
         return partly[0] if len(partly) == 1 else None
 
-    def _outcomes(self, number: int, way: int) -> list[Outcome]:
-        """What one way of writing a known mistake gives in each case; run once, and kept."""
-        if (number, way) not in self._kept:
-            mistake = self.mistakes[number]
-            wrong = (mistake.wrong, *mistake.also)[way]
-            self._kept[number, way] = [self.run(wrong, case) for case in self.draw()]
-        return self._kept[number, way]
+    def _stopped(self, stop: limit.TooLong, candidate: Any) -> str:
+        return (
+            f"{self.name} was stopped after {limit.SECONDS:g} seconds; the right answer takes milliseconds. "
+            f"Does a loop in it never end?{line_that_raised(stop, candidate)}"
+        )
+
+    def _borrowed(self, candidate: Any, cases: Sequence[Case]) -> str:
+        """A kind word for a learner whose code hands the work to the reference."""
+        reference = running.code_of(self.reference)
+        called = candidate is self.reference
+
+        def watch(frame: FrameType, event: str, argument: Any) -> None:
+            nonlocal called
+            called = called or frame.f_code is reference
+
+        if cases[0].inputs and reference is not None and not called and sys.getprofile() is None:
+            sys.setprofile(watch)
+            try:
+                self.try_out(candidate, cases[:1], [Outcome()])
+            finally:
+                sys.setprofile(None)
+        if not called:
+            return ""
+        return "\nThat is the reference itself, so of course it agrees. You learn more from steps of your own."
 
     def _first_broken(self, case: Case, got: Outcome, want: Outcome) -> str:
         if not case.inputs:
@@ -237,7 +241,7 @@ class Exercise:
             lines += [f"{name} =\n{show(x)}" for name, x in tensors.items()]
         if got.error is None and len(got.results) == len(want.results) and case.inputs:
             for name, mine, right in zip(self.outputs, got.results, want.results):
-                shown = isinstance(mine, Tensor) and isinstance(right, Tensor)
+                shown = is_tensor(mine) and is_tensor(right)
                 if shown and max(mine.numel(), right.numel()) <= SMALL and not equal(mine, right):
                     lines += [f"{name}, yours:\n{show(mine)}", f"{name}, expected:\n{show(right)}"]
         return "\n".join(lines)
@@ -248,18 +252,6 @@ class Exercise:
             return "That is the answer."
         plain = f"Compared with the reference on {len(cases)} inputs"
         return f"{plain}; among them: {'; '.join(special)}." if special else f"{plain} of different sizes."
-
-
-def is_unattempted(candidate: Any) -> bool:
-    """Whether the stub is still as it was: an answer that is `...` or None, or a function without a body."""
-    if candidate is None or candidate is ...:
-        return True
-    body = getattr(candidate, "forward", candidate)
-    code = getattr(body, "__code__", None)
-    idle = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "COPY_FREE_VARS"}
-    steps = list(dis.get_instructions(code)) if code else []
-    constants = [step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")]
-    return bool(steps) and {step.opname for step in steps} <= idle and constants[-1] in (None, ...)
 
 
 def numbers(generator: torch.Generator, *shape: int) -> Tensor:
@@ -285,7 +277,3 @@ def rows_sum_to_one(place: int = 0) -> Callable[[Case, tuple], str | None]:
         )
 
     return law
-
-
-def _floats(inputs: Sequence[Any]) -> list[Tensor]:
-    return [x for x in inputs if isinstance(x, Tensor) and x.is_floating_point()]

@@ -70,6 +70,12 @@ def show(tensor: Tensor) -> str:
     return text.replace("\n" + " " * len("tensor("), "\n")
 
 
+def shortened(text: str, most: int = 600) -> str:
+    """The text; of a long one, its beginning and its end."""
+    text = str.__str__(text)  # of a kind of str that a learner wrote, the text alone
+    return text if len(text) <= most else f"{text[: most - most // 4]} […] {text[-(most // 4) :]}"
+
+
 def brief(value: Any) -> str:
     if isinstance(value, Tensor):
         return str(tuple(value.shape)) if value.dim() else number(value, value)
