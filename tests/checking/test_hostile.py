@@ -355,8 +355,8 @@ def test_what_is_changed_is_put_back_and_told(told, exercise):
     assert f"\nYour code changed {told}" in report.message and report.message.endswith(". It was put back.")
     assert state.read() == before
     for owner, contents in zip((torch, torch.Tensor, F, nn, nn.Linear, nn.Module), functions):
-        assert {name: thing for name, thing in vars(owner).items() if contents.get(name) is not thing} == {}
-        assert len(vars(owner)) == len(contents)
+        assert [name for name, thing in contents.items() if vars(owner)[name] is not thing] == []
+        assert not isinstance(owner, type) or len(vars(owner)) == len(contents)  # torch loads parts of it late
     KEPT.clear()
     assert report.passed
     assert "changed" not in exercise.check(exercise.reference).message
