@@ -89,3 +89,39 @@ def deliver(page, widget):
         "for (const answer of answers) model.tell(answer); }",
         [changed, answers],
     )
+
+
+# Many acts in one call: the page does them itself, where no real mouse or keyboard is needed.
+ACT = """([touchable, acts]) => {
+    for (const [kind, what] of acts) {
+        if (kind === "key") {
+            const [name, ...modifiers] = what.split("+").reverse();
+            const how = { ctrlKey: modifiers.includes("Control"), shiftKey: modifiers.includes("Shift") };
+            const key = name === "Space" ? " " : name;
+            const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...how });
+            document.activeElement.dispatchEvent(event);
+        } else {
+            const all = [...document.querySelectorAll(touchable)];
+            const one = all[Math.floor(what * all.length)];
+            one?.focus();
+            one?.click();
+        }
+    }
+}"""
+
+
+def act(page, chance, touchable, keys, count):
+    """So many random acts: keys, and clicks on what can be touched; the last key is a real one."""
+    acts = [
+        ["key", chance.choice(keys)] if chance.random() < 0.55 else ["click", chance.random()] for _ in range(count)
+    ]
+    page.evaluate(ACT, [touchable, acts])
+    page.keyboard.press(chance.choice(keys))
+
+
+def drag(page, chance):
+    """With the real mouse, from anywhere to anywhere."""
+    page.mouse.move(chance.randrange(1300), chance.randrange(1100))
+    page.mouse.down()
+    page.mouse.move(chance.randrange(1300), chance.randrange(1100))
+    page.mouse.up()

@@ -97,23 +97,11 @@ def test_a_thousand_random_steps(page, make):
     widget = make()
     bare.show(page, widget)
     chance = random.Random(0)
-    for step in range(STEPS):
-        act = chance.random()
-        if act < 0.5:
-            page.keyboard.press(chance.choice(KEYS))
-        elif act < 0.9:
-            page.evaluate(
-                "([touchable, share]) => { const all = [...document.querySelectorAll(touchable)];"
-                "const one = all[Math.floor(share * all.length)]; one?.focus(); one?.click(); }",
-                [TOUCHABLE, chance.random()],
-            )
-        else:
-            page.mouse.move(chance.randrange(1300), chance.randrange(1100))
-            page.mouse.down()
-            page.mouse.move(chance.randrange(1300), chance.randrange(1100))
-            page.mouse.up()
-        if step % 10 == 0:
-            bare.deliver(page, widget)
+    for step in range(STEPS // 10):
+        bare.act(page, chance, TOUCHABLE, KEYS, 9)
+        if step % 2:
+            bare.drag(page, chance)
+        bare.deliver(page, widget)
     bare.deliver(page, widget)
     page.evaluate("frame()")
     ours, theirs = bare.state(widget), page.evaluate("model.state")
