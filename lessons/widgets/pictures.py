@@ -3,7 +3,7 @@
 import html
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -45,7 +45,7 @@ class Panel:
     row_axis: str = "query"
     column_axis: str = "key"
     main: bool = False
-    groups: Tensor | None = None  # (R, C) of heads, from 0 to 7
+    groups: Tensor = field(default_factory=lambda: torch.empty(0, 0))  # (R, C) of heads, from 0 to 7, of "homes"
     decimals: int = 2
 
     @property
@@ -91,7 +91,7 @@ def figure(drawn: list[Panel]) -> Figure:
 
 
 def _plot_homes(panel: Panel, ax: Axes, **options: Any) -> None:
-    colours = ListedColormap(HEADS, name="heads")
+    colours: Any = ListedColormap(HEADS, name="heads")
     limits = (-0.5, len(HEADS) - 0.5)
     axes = {"row_axis": panel.row_axis, "column_axis": panel.column_axis}
     plots.plot_matrix(panel.groups, ax=ax, cmap=colours, limits=limits, decimals=None, **axes, **options)

@@ -108,5 +108,6 @@ def example() -> tuple[Tensor, list[str]]:
     first = torch.zeros(count, count)
     first[:, 0] = 1
     asked = [before, place, first]
-    heads = [attend(12 * q, place, place)[1] for q in asked] + [attend(8 * word, word, place)[1]]
-    return torch.stack(heads), tokens
+    pairs = [*((12 * q, place) for q in asked), (8 * word, word)]
+    weights = [attend(q, k, place, need_weights=True)[1] for q, k in pairs]
+    return torch.stack([x for x in weights if x is not None]), tokens

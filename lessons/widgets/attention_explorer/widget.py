@@ -11,6 +11,7 @@ from traitlets import observe, validate
 
 from lessons import plots
 from lessons._checks import switch, whole
+from lessons.plots.heatmaps import WEIGHTS
 from lessons.widgets.attention_explorer import heads
 from lessons.widgets.attention_explorer.constants import AVERAGE, AVERAGE_NAME
 from lessons.widgets.base import LessonWidget, computed, synced
@@ -172,14 +173,15 @@ class AttentionExplorer(LessonWidget):
         across = min(len(layer), 6)
         down = -(-len(layer) // across)
         picture = Figure(figsize=(7 + 1.5 * across, max(4.2, 1.7 * down)), layout="constrained")
-        large, small = picture.subfigures(1, 2, width_ratios=[7, 1.6 * across])
+        subfigures: Any = picture.subfigures(1, 2, width_ratios=[7, 1.6 * across])
+        large, small = subfigures
         names = {"rows": self.query_tokens, "columns": self.key_tokens}
         decimals = 2 if max(self.weights.shape) <= 12 else None
         plots.plot_weights(self.weights, ax=large.subplots(), title=self._title(), decimals=decimals, **names)
         for i, ax in enumerate(small.subplots(down, across, squeeze=False).flat):
             ax.axis("off")
             if i < len(layer):
-                ax.imshow(layer[i].detach().numpy(), cmap=plots.heatmaps.WEIGHTS, vmin=0, vmax=1)
+                ax.imshow(layer[i].detach().numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
                 ax.set_title(f"head {i}", fontsize=8)
         return picture
 

@@ -66,7 +66,8 @@ def pack_words(explorer: Explorer) -> dict[str, Any]:
 
 def pack_choice(explorer: Explorer) -> dict[str, Any]:
     """What the method takes next, and how many words top_p leaves: the browser must not judge the edge otherwise."""
-    kept = None if explorer.finished or explorer.top_p == 1 else int((explorer.probabilities > 0).sum())
+    drawn = None if explorer.finished or explorer.top_p == 1 else explorer.probabilities
+    kept = None if drawn is None else int((drawn > 0).sum())
     return {**{name: getattr(explorer, name) for name in DECIDES}, "next": explorer.next_word, "kept": kept}
 
 
@@ -84,20 +85,21 @@ def pack_beam(explorer: Explorer) -> dict[str, Any]:
 
 def words_panel(explorer: Explorer) -> Panel:
     """The likeliest next words, and all others in one column; or the words, where none can follow."""
-    if explorer.logits is None:
+    logits, drawn_by = explorer.logits, explorer.probabilities
+    if logits is None or drawn_by is None:
         row = torch.tensor([[math.exp(x) for x in explorer.log_probs]])
-        names = {"row_axis": "", "column_axis": "word"}
-        return Panel("values", "The words of the sentence", ["probability"], explorer.sentence, row, **names, main=True)
-    both = torch.stack([explorer.logits.double().softmax(dim=-1), explorer.probabilities.double()])
+        title, names = "The words of the sentence", ["probability"]
+        return Panel("values", title, names, explorer.sentence, row, row_axis="", column_axis="word", main=True)
+    both = torch.stack([logits.double().softmax(dim=-1), drawn_by.double()])
     top = both[0].sort(descending=True, stable=True).indices[:TOP]
     top = top[both[0, top] > 0]
     others = (1 - both[:, top].sum(dim=-1, keepdim=True)).clamp(min=0).round(decimals=6)
     values = torch.cat([both[:, top], others], dim=1)
-    cut = explorer.probabilities[top] == 0
+    cut = drawn_by[top] == 0
     columns = [f"{word} (cut)" if out else word for word, out in zip(explorer.vocab.decode(top), cut.tolist())]
     title = f"The next word: temperature {explorer.temperature:g}, {say_limits(explorer)}"
-    names = {"row_axis": "probability", "column_axis": "word"}
-    return Panel("weights", title, ["the model's", "to draw by"], [*columns, "all others"], values, **names, main=True)
+    rows, axes = ["the model's", "to draw by"], ("probability", "word")
+    return Panel("weights", title, rows, [*columns, "all others"], values, None, *axes, main=True)
 
 
 def say_limits(explorer: Explorer) -> str:
@@ -111,8 +113,8 @@ def beam_panel(explorer: Explorer) -> Panel:
     kept = explorer.steps[-1].kept if explorer.depth else []
     rows = [explorer.say(hypothesis.ids[1:]) for hypothesis in kept] or ["nothing yet"]
     numbers = [[math.exp(h.log_prob), h.log_prob, h.score] for h in kept] or [[1.0, 0.0, 0.0]]
-    names = {"row_axis": "sentence", "column_axis": "number"}
-    return Panel("values", title, rows, ["probability", "its log", "score"], torch.tensor(numbers), **names, main=True)
+    columns, axes = ["probability", "its log", "score"], ("sentence", "number")
+    return Panel("values", title, rows, columns, torch.tensor(numbers), None, *axes, main=True)
 
 
 def word_lines(explorer: Explorer) -> list[str]:

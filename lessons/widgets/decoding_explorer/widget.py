@@ -50,11 +50,11 @@ class DecodingExplorer(LessonWidget):
         max_len: int = 20,
         **options: Any,
     ):
-        if (make_writer is None) != (vocab is None):
+        if make_writer is None and vocab is None:
+            make_writer, vocab = writing.example()
+        if make_writer is None or vocab is None:
             name = "make_writer" if make_writer is None else "vocab"
             raise ValueError(f"{name} is None; expected make_writer and vocab together, or neither of them")
-        if make_writer is None:
-            make_writer, vocab = writing.example()
         writing.check_parts(make_writer, vocab)
         whole(1, 200, max_len=max_len)
         self.vocab, self.join, self.max_len = vocab, join, max_len
@@ -165,8 +165,8 @@ class DecodingExplorer(LessonWidget):
         """One more word, or one more step of the beam."""
         if self.method == BEAM:
             self.depth = min(self.depth + 1, self.max_len)
-        elif not self.finished:
-            self._write(self.next_word)
+        elif (word := self.next_word) is not None:
+            self._write(word)
 
     def back(self) -> None:
         if self.method == BEAM:
@@ -179,8 +179,8 @@ class DecodingExplorer(LessonWidget):
             self.depth = self.max_len
         else:
             with self.hold_sync():
-                while not self.finished:
-                    self._write(self.next_word)
+                while (word := self.next_word) is not None:
+                    self._write(word)
 
     def start_again(self) -> None:
         if self.method == BEAM:

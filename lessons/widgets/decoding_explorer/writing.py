@@ -75,7 +75,7 @@ def check_parts(make_writer: Any, vocab: Any) -> None:
     wanted = "a function without arguments that makes a writer of one sentence, as lambda: Cached(model, src)"
     if not callable(make_writer):
         raise ValueError(f"make_writer is a {type(make_writer).__name__}; expected {wanted}")
-    writer = make_writer()
+    writer: Any = make_writer()
     if not all(hasattr(writer, name) for name in ("step", "forget", "select", "batch_size")):
         raise ValueError(f"make_writer makes a {type(writer).__name__}; expected {wanted}")
     if writer.batch_size != 1 or writer.length != 0:

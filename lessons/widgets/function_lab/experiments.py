@@ -24,7 +24,7 @@ class Experiment:
 
     def __init__(self, plug: Plug, inputs: dict[str, Tensor], allowed: Tensor):
         self.plug, self.inputs, self.allowed = plug, inputs, allowed
-        self.reference_output, self.reference = attend(**inputs, allowed=allowed)
+        self.reference_output, self.reference = refer(**inputs, allowed=allowed)
         self.trial = try_out(plug, prepare(**inputs, allowed=allowed))
         self.moved: Tensor | None = None  # bool (T, T), as `influence` gives it
         self._why_not = self._obstacle()
@@ -112,6 +112,13 @@ class Experiment:
         return result
 
 
+def refer(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+    """Output and weights of the reference."""
+    output, weights = attend(q, k, v, allowed)
+    assert weights is not None  # they are asked for by default
+    return output, weights
+
+
 def compare(mine: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """The difference, 0 where both are the same infinity or NaN; and bool, True where it is more than rounding."""
     mine, right = mine.double(), right.double()
@@ -146,9 +153,13 @@ def find_moves(plug: Plug, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> 
     sizes = [q.size(1), k.size(1), v.size(1)]
 
     def output_of(x: Tensor) -> Tensor:
-        inputs = prepare(*x.split(sizes, dim=1), allowed.clone())
+        q, k, v = x.split(sizes, dim=1)
+        inputs = prepare(q, k, v, allowed.clone())
         weights, output = read_result(plug, plug({name: x.clone() for name, x in inputs.items()}), inputs)
-        return weights @ inputs["v"].to(weights.dtype) if output is None else output
+        if output is None and weights is not None:
+            output = weights @ inputs["v"].to(weights.dtype)
+        assert output is not None  # read_result gives one of them
+        return output
 
     with torch.random.fork_rng(devices=[]), redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
         return influence(output_of, torch.cat([q, k, v], dim=1))

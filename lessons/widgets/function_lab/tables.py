@@ -10,9 +10,10 @@ def draw(found: Experiment, tokens: list[str], key_tokens: list[str]) -> list[Pa
     """The mask, what moves, and what is compared."""
     drawn = [Panel("mask", "the mask", tokens, key_tokens, found.allowed, ~found.allowed)]
     if found.moved is not None:
-        axes = {"row_axis": "output", "column_axis": "token changed"}
-        drawn.append(Panel("values", "which outputs move (1)", tokens, key_tokens, found.moved.float(), **axes))
-    for name, mine, right in found.pairs() or [("weights", None, found.reference)]:
+        title, axes = "which outputs move (1)", ("output", "token changed")
+        drawn.append(Panel("values", title, tokens, key_tokens, found.moved.float(), None, *axes))
+    pairs: list[tuple[str, Tensor | None, Tensor]] = [*found.pairs()] or [("weights", None, found.reference)]
+    for name, mine, right in pairs:
         drawn += _compared(name, mine, right, found.allowed, tokens, key_tokens)
     return drawn
 

@@ -148,12 +148,12 @@ def read_result(plug: Plug, result: Any, inputs: dict[str, Tensor]) -> tuple[Ten
     shapes = {"weights": (queries, keys), "output": (queries, inputs["v"].size(1))}
     if isinstance(result, tuple | list) and output is None:
         raise Unreadable("gives None in the place of its output; expected (output, weights).")
-    return tuple(
-        None if x is None else _read_tensor(x, name, shapes[name]) for name, x in zip(GIVES, (weights, output))
-    )
+    return _read_tensor(weights, "weights", shapes["weights"]), _read_tensor(output, "output", shapes["output"])
 
 
-def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor:
+def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor | None:
+    if x is None:
+        return None
     if not isinstance(x, Tensor):
         kind = f"{type(x).__module__}.{type(x).__name__}".removeprefix("builtins.")
         raise Unreadable(f"gives a {kind} as its {name}; expected a torch tensor.")

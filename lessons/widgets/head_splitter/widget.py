@@ -54,8 +54,8 @@ class HeadSplitter(LessonWidget):
     def numbers(self) -> Tensor:
         """(B, T, D): your x where it has these sizes, else the numbers that tell."""
         shape = (self.batch, self.length, self.num_heads * self.head_dim)
-        own = self.x is not None and self.x.shape == shape
-        return self.x if own else splitting.telling_numbers(*shape)
+        x: Any = self.x
+        return x if x is not None and x.shape == shape else splitting.telling_numbers(*shape)
 
     def steps(self) -> list[splitting.Step]:
         """(name, code, tensor) for each step of the right way; a view shares the memory of what it views."""
@@ -68,7 +68,7 @@ class HeadSplitter(LessonWidget):
     def misplaced(self, name: str | None = None) -> Tensor:
         """Bool, in the shape of `wrong(name)`: True = a number from another home stands here."""
         name = self._way(name)
-        found = self._compare(name)
+        found = self._compared(name)
         if found is None:
             raise ValueError(
                 f"name is {name!r}; expected a way that gives a tensor: with these sizes torch raises here"
@@ -77,7 +77,7 @@ class HeadSplitter(LessonWidget):
 
     def tally(self, name: str | None = None) -> dict[str, int]:
         """How many numbers are out of place, how many of them in the wrong head, and at the wrong token."""
-        right, wrong = (self._homes(places) for places in self._compare(self._way(name)) or (torch.tensor(0),) * 2)
+        right, wrong = (self._homes(places) for places in self._compared(self._way(name)) or (torch.tensor(0),) * 2)
         moved = torch.stack([a != b for a, b in zip(right, wrong)]).any(dim=0)
         return {
             "out of place": int(moved.sum()),
@@ -91,7 +91,7 @@ class HeadSplitter(LessonWidget):
         one_of(splitting.WRONG_CODE, name=name)
         return name
 
-    def _compare(self, name: str) -> tuple[Tensor, Tensor] | None:
+    def _compared(self, name: str) -> tuple[Tensor, Tensor] | None:
         return splitting.compare(name, self.numbers.shape, self.num_heads)
 
     def _homes(self, places: Tensor) -> splitting.Home:
@@ -150,7 +150,7 @@ class HeadSplitter(LessonWidget):
         drawn = [self._panel("x", places, 0)] if self.step else []
         name = list(splitting.CODE)[self.step]
         drawn += [self._panel(f"step {self.step + 1}: {name}", reading[self.step], self.step, main=True)]
-        found = self._compare(self.compare)
+        found = self._compared(self.compare)
         if found is not None:
             step = splitting.INSTEAD_OF[self.compare]
             drawn += [self._panel(f"wrong: {self.compare}", found[1], step, blocked=found[0] != found[1])]

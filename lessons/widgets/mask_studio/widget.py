@@ -84,7 +84,9 @@ class MaskStudio(LessonWidget):
     @property
     def allowed(self) -> Tensor:
         """(Q, K) bool, True = this query may look at this key: all rules, then the clicks."""
-        return rules.toggle(combine(*self.rule_masks.values()), self.edits)
+        allowed = combine(*self.rule_masks.values())
+        assert allowed is not None  # there is always a rule
+        return rules.toggle(allowed, self.edits)
 
     def mask(self) -> Tensor:
         """`allowed` in the chosen convention."""

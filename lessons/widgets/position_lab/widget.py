@@ -95,14 +95,13 @@ class PositionLab(LessonWidget):
     def panels(self) -> list[Panel]:
         rows, columns = ([str(i) for i in range(n)] for n in (self.num_positions, self.d_model))
         title = f"sinusoids({self.num_positions}, {self.d_model}), base {self.base}"
-        axes = {"row_axis": "position", "column_axis": "feature"}
-        return [Panel("values", title, rows, columns, self.table, **axes, main=True)]
+        return [Panel("values", title, rows, columns, self.table, None, "position", "feature", main=True)]
 
     def figure(self) -> Figure:
         """The table, and the dot product by position."""
         picture = Figure(figsize=(12, 1.6 + 0.3 * self.num_positions), layout="constrained")
         left, right = picture.subplots(1, 2, width_ratios=[3, 2])
-        names = {"row_axis": "position", "column_axis": "feature"}
+        names: dict[str, Any] = {"row_axis": "position", "column_axis": "feature"}
         plots.plot_matrix(self.table, ax=left, title=self.panels()[0].title, decimals=None, **names)
         curve = {f"with position {self.first}": self.products}
         plots.plot_curves(range(self.num_positions), curve, ax=right, xlabel="position", ylabel="dot product")

@@ -40,7 +40,7 @@ class ScalingLab(LessonWidget):
     _esm = front_end("scaling_lab")
     _css = style("scaling_lab")
 
-    own = synced().tag(to_json=_own_to_json, from_json=from_json)
+    own: Any = synced().tag(to_json=_own_to_json, from_json=from_json)
     d, num_keys, scaled, temperature, query, seed = (synced() for _ in range(6))
     _beside = ("_limits",)
 

@@ -124,12 +124,11 @@ class ShapeTour(LessonWidget):
         target_tokens: Any = None,
         **options: Any,
     ):
-        given = [model is not None, src is not None, tgt is not None]
-        if any(given) and not all(given):
-            missing = [name for name, here in zip(("model", "src", "tgt"), given) if not here]
-            raise ValueError(f"{missing[0]} is None; expected model, src and tgt together, or none of them")
-        if model is None:
+        if model is None and src is None and tgt is None:
             model, src, tgt, source_tokens, target_tokens = _example()
+        if model is None or src is None or tgt is None:
+            missing = next(name for name, x in (("model", model), ("src", src), ("tgt", tgt)) if x is None)
+            raise ValueError(f"{missing} is None; expected model, src and tgt together, or none of them")
         if not isinstance(model, Transformer):
             raise ValueError(f"model is a {type(model).__name__}; expected a Transformer")
         self.stops = walk(model, src, tgt)
@@ -168,10 +167,8 @@ class ShapeTour(LessonWidget):
         row_names = [str(self.sentence)] if rows == "B" else self._labels(rows, len(values))
         shares = self.stop.has_heads or self.stop.name == "probabilities"
         tone = "ids" if rows == "B" else "weights" if shares else "values"
-        axis = {"row_axis": names[rows], "column_axis": names[columns]}
-        return Panel(
-            tone, self.stop.name, row_names, self._labels(columns, values.size(1)), values.float(), **axis, main=True
-        )
+        labels, axes = self._labels(columns, values.size(1)), (names[rows], names[columns])
+        return Panel(tone, self.stop.name, row_names, labels, values.float(), None, *axes, main=True)
 
     # What a trait accepts
 
@@ -226,7 +223,7 @@ def _example() -> tuple[Transformer, Tensor, Tensor, list[list[str]], list[list[
             len(words[0]), len(words[1]), 6, 3, num_layers=2, d_ff=16, dropout=0.0, norm_first=True
         )
         model = Transformer(config).eval()
-    return model, src, tgt, *sides
+    return model, src, tgt, sides[0], sides[1]
 
 
 def _read_names(names: Any, ids: Tensor, name: str) -> list[list[str]]:

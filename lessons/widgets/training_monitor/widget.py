@@ -69,7 +69,7 @@ class TrainingMonitor(LessonWidget):
             raise ValueError(f"progresses is {progresses!r}; expected something to loop over") from None
         return self._watch(run)
 
-    def _watch(self, run: Iterator) -> Iterator:
+    def _watch(self, run: Any) -> Iterator:
         if self._status in LIVE:
             raise ValueError(f"status is {self._status!r}; expected a monitor that watches no other run")
         self.stopping = self._left = False
@@ -162,7 +162,7 @@ class TrainingMonitor(LessonWidget):
 
     def _add(self, progress: Any) -> None:
         before = self._curve.latest
-        point = recording.read_progress(progress, before and before[0])
+        point = recording.read_progress(progress, None if before is None else before[0])
         with self._lock:
             self._curve.add(point)
             if self.total is not None and point[0] > self.total:
@@ -282,9 +282,8 @@ class TrainingMonitor(LessonWidget):
         if self._curve.latest is not None:
             said.append(f"step {self.step}" + ("" if self.total is None else f" of {self.total}"))
             said.append(f"loss {format_number(float(self._curve.latest[1]), self.digits)}")
-        said += [
-            f"{recording.in_words(name)} {curve.latest[1]:.{self.digits}f}" for name, curve in self._measures.items()
-        ]
+        for name, curve in self._measures.items():
+            said.append(f"{recording.in_words(name)} {curve.points[-1][1]:.{self.digits}f}")
         reason = f": {self._reason}" if self._status == FAILED else ""
         return f"TrainingMonitor: {', '.join(said)}{reason}"
 
