@@ -1,0 +1,73 @@
+"""Everything stays where its inputs are. A new tensor on the default device, here one without data, would not.
+
+Rotary angles are the exception: computed on the default device, then moved.
+"""
+
+import pytest
+import torch
+
+from lessons import masks
+from lessons.attention import MultiHeadAttention, attend
+from lessons.config import TransformerConfig
+from lessons.decoding import Cached, Recomputed, beam, greedy, last, sample
+from lessons.positions import LearnedPositions, SinusoidalPositions
+from lessons.torch_attention import MultiheadAttentionByHand
+from lessons.transformer import Transformer
+from lessons.vocabulary import Vocabulary
+
+MARKS = Vocabulary(["a", "b", "c"])
+IDS = torch.tensor([[4, 5, 6, 4], [5, 6, 0, 0]])
+X = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(0))
+WRITERS = [Cached, Recomputed]
+
+
+@pytest.fixture(autouse=True)
+def default_device_without_data():
+    torch.set_default_device("meta")
+    yield
+    torch.set_default_device(None)
+
+
+def on_cpu(module):
+    with torch.device("cpu"):
+        return module().eval()
+
+
+def small(**options):
+    config = TransformerConfig(7, 7, d_model=8, num_heads=2, num_layers=2, d_ff=12, max_len=20, **options)
+    return on_cpu(lambda: Transformer(config))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: masks.causal(3, offset=1, device="cpu"),
+        lambda: masks.padding(IDS, pad_id=0),
+        lambda: masks.padding_from_lengths([2, 1], max_len=3, device="cpu"),
+        lambda: masks.combine(IDS > 4, None, IDS > 0),
+        lambda: masks.allowed_to_additive(IDS > 0),
+        lambda: attend(X, X, X, IDS[:, None] > 0)[0],
+        lambda: attend(X, X, X, IDS[:, None] > 0, need_weights=False)[0],
+        lambda: on_cpu(lambda: MultiHeadAttention(8, 2))(X, allowed=masks.padding(IDS, pad_id=0))[0],
+        lambda: on_cpu(lambda: SinusoidalPositions(8))(X),
+        lambda: on_cpu(lambda: LearnedPositions(8))(X),
+        lambda: on_cpu(lambda: MultiheadAttentionByHand(8, 2, batch_first=True, add_zero_attn=True))(X, X, X)[0],
+    ],
+)
+def test_parts(make):
+    assert make().device.type == "cpu"
+
+
+@pytest.mark.parametrize("positions", ["sinusoids", "learned", None])
+def test_model(positions):
+    logits, _ = small(positions=positions)(IDS, IDS)
+    assert logits.device.type == "cpu" and logits.isfinite().all()
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_decoding(writer):
+    model = small()
+    ids = last(greedy(writer(model, IDS), MARKS, max_len=5)).ids
+    drawn = last(sample(writer(model, IDS), MARKS, generator=torch.Generator(), top_k=3, top_p=0.9, max_len=5)).ids
+    assert ids.device.type == drawn.device.type == "cpu"
+    assert last(beam(writer(model, IDS[:1]), MARKS, width=3, max_len=5)).kept
