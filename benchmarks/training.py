@@ -25,8 +25,8 @@ from torch import Tensor, nn
 from benchmarks import report
 from lessons.config import TransformerConfig
 from lessons.decoding import Recomputed, greedy, last
+from lessons.evaluation import evaluating, exact_match, teacher_forced
 from lessons.masks import allowed_to_blocked, causal
-from lessons.measuring import evaluating, exact_match, teacher_forced
 from lessons.parity import to_torch
 from lessons.tasks import Batch, Dates, Numerals, Reversal, Task, Translation
 from lessons.training import Recipe, Trainer

@@ -17,12 +17,12 @@
     floor 3   parity           to_torch(), from_torch(): the same weights in torch.nn's own modules; from_bert_names()
               training         the loss, the schedules, a Trainer whose fit() yields its progress
               decoding         greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
-    floor 4   measuring        exact_match(), teacher_forced(), translate(): how good a trained model is
+    floor 4   evaluation       exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file
-              trained          from_bert(), load_minilm(): a model that others trained, in our encoder
+              pretrained       from_bert(), load_minilm(): a model that others trained, in our encoder
     floor 5   checking         how an answer is judged: engine, comparing, reports, overview; knows no lesson
               widgets          MaskStudio and nine more, a folder each: state in Python, drawn in the browser
-              notebook         show(), show_source(), check_same()
+              display          show(), show_source(), check_same()
               environment      check_environment(): is everything in place?
     floor 6   exercises        a folder per notebook, a file per exercise: task, cases, known mistakes, hints
 

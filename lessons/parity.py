@@ -8,7 +8,7 @@
     Transformer          nn.Transformer, which begins after the embeddings and ends before the logits
 
 torch keeps q_proj, k_proj and v_proj as one matrix, in_proj (3D, D), and numbers its norms in the order of their use.
-BERT keeps them apart, as we do, under names of its own: `from_bert_names`; lessons.trained builds the model.
+BERT keeps them apart, as we do, under names of its own: `from_bert_names`; lessons.pretrained builds the model.
 """
 
 import re

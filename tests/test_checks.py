@@ -15,12 +15,12 @@ from lessons.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from lessons.masks import causal, padding_from_lengths
 from lessons.plots import plot_histograms, plot_matrix
 from lessons.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, rotary_angles, sinusoids
+from lessons.pretrained import SentenceEncoder, without_heads
 from lessons.tasks import Numerals, Reversal
 from lessons.tasks.numerals import chinese, english
 from lessons.tasks.sentence_pairs import SentencePairs
 from lessons.tasks.subwords import Subwords
 from lessons.torch_attention import MultiheadAttentionByHand
-from lessons.trained import SentenceEncoder, without_heads
 from lessons.training import Recipe, cosine_rate, paper_rate
 from lessons.transformer import Encoder, Transformer
 from lessons.vocabulary import Vocabulary

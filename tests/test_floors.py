@@ -13,12 +13,12 @@ FLOORS = {
     1: "layers tasks torch_attention",
     2: "transformer",
     3: "training decoding parity",
-    4: "measuring progress trained",
-    5: "checking widgets notebook environment",
+    4: "evaluation progress pretrained",
+    5: "checking widgets display environment",
     6: "exercises",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
-DRAWS = {"plots", "notebook", "widgets"}
+DRAWS = {"plots", "display", "widgets"}
 MODEL = set(FLOOR) - DRAWS - {"checking", "exercises", "environment"}
 SCREEN = {"matplotlib", "seaborn", "ipywidgets", "IPython", "anywidget"}
 
@@ -84,7 +84,7 @@ ALLOWED = {
     "plots/curves.py": "import matplotlib.pyplot as plt\nimport seaborn\nfrom .heatmaps import size",
     "plots/heatmaps.py": "from matplotlib.axes import Axes\nfrom ..plots import describe",
     "exercises/masking.py": "from lessons import masks\nfrom lessons.checking.engine import Exercise",
-    "notebook.py": "import IPython\nimport matplotlib.pyplot\nfrom lessons.plots.describe import describe",
+    "display.py": "import IPython\nimport matplotlib.pyplot\nfrom lessons.plots.describe import describe",
     "widgets.py": "import anywidget, ipywidgets\nfrom lessons.training import train",
     "environment.py": "import importlib\nfrom lessons.decoding import greedy",
 }
@@ -94,13 +94,13 @@ VIOLATIONS = [
     ("masks.py", "from lessons.attention import attend", "is on floor 0 and imports lessons.attention from floor 0"),
     ("masks.py", "from lessons import vocabulary", "is on floor 0 and imports lessons.vocabulary from floor 0"),
     ("masks.py", "from .probes import leaks", "is on floor 0 and imports lessons.probes from floor 0"),
-    ("masks.py", "from . import notebook", "is on floor 0 and imports lessons.notebook from floor 5"),
+    ("masks.py", "from . import display", "is on floor 0 and imports lessons.display from floor 5"),
     ("layers.py", "def f():\n    import lessons.tasks", "is on floor 1 and imports lessons.tasks from floor 1"),
     ("layers.py", "if True:\n    from lessons import parity", "is on floor 1 and imports lessons.parity from floor 3"),
     ("plots/bars.py", "from lessons.masks import causal", "is on floor 0 and imports lessons.masks from floor 0"),
     ("plots/bars.py", "from ..masks import causal", "is on floor 0 and imports lessons.masks from floor 0"),
     ("plots/bars.py", "from .. import masks", "is on floor 0 and imports lessons.masks from floor 0"),
-    ("checking/a.py", "import lessons.notebook", "is on floor 5 and imports lessons.notebook from floor 5"),
+    ("checking/a.py", "import lessons.display", "is on floor 5 and imports lessons.display from floor 5"),
     ("training.py", "import lessons.other", "imports lessons.other, which has no floor"),
     ("training.py", "import lessons", "imports lessons, which has no floor"),
     ("attention.py", "import matplotlib.pyplot as plt", "belongs to the model and imports matplotlib.pyplot"),
@@ -208,9 +208,9 @@ def test_the_checker_sees_a_widget_that_borrows_from_another(tmp_path):
     files = one | {"widgets/one/widget.py": "from lessons.widgets.one import rules"}
     build(tmp_path, files | {"widgets/__init__.py": "from lessons.widgets.one.widget import One"})
     assert list(strangers(modules(tmp_path))) == []
-    build(tmp_path, {"notebook.py": "import lessons.widgets.one"})
+    build(tmp_path, {"display.py": "import lessons.widgets.one"})
     build(tmp_path, {"widgets/two/widget.py": "from lessons.widgets.one.rules import f"})
     assert list(strangers(modules(tmp_path))) == [
-        "lessons.notebook imports lessons.widgets.one",
+        "lessons.display imports lessons.widgets.one",
         "lessons.widgets.two.widget imports lessons.widgets.one.rules",
     ]

@@ -1,4 +1,4 @@
-"""lessons.training and lessons.measuring: the loss by hand, schedules, a loop that can be left and gone on with."""
+"""lessons.training and lessons.evaluation: the loss by hand, schedules, a loop that can be left and gone on with."""
 
 import math
 import os
@@ -13,7 +13,7 @@ import torch
 from lessons import checkpoints
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, greedy, last
-from lessons.measuring import evaluating, exact_match, teacher_forced, translate
+from lessons.evaluation import evaluating, exact_match, teacher_forced, translate
 from lessons.tasks import Batch, Reversal
 from lessons.training import Counts, Recipe, Trainer, TrainingStopped, cosine_rate, paper_rate, shift, token_loss
 from lessons.transformer import Transformer

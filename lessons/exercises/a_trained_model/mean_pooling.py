@@ -7,7 +7,7 @@ from lessons import masks
 from lessons.checking.comparing import first_place
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
-from lessons.trained import mean_pooling
+from lessons.pretrained import mean_pooling
 
 
 def _pooling_cases(generator) -> list[Case]:

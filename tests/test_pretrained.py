@@ -1,4 +1,4 @@
-"""lessons.trained: all-MiniLM-L6-v2 in our encoder gives what the reference gives; sentences, means and heads."""
+"""lessons.pretrained: all-MiniLM-L6-v2 in our encoder gives what the reference gives; sentences, means and heads."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from lessons.config import TransformerConfig
 from lessons.masks import padding
 from lessons.parity import from_bert_names
-from lessons.trained import (
+from lessons.pretrained import (
     MISSING,
     PACKAGE,
     SentenceEncoder,
@@ -227,7 +227,7 @@ def test_a_model_that_is_missing_is_missed(monkeypatch):
 
 
 def test_a_notebook_says_so_in_one_sentence(tmp_path):
-    code = f"import sys; sys.modules[{PACKAGE!r}] = None; from lessons.trained import load_minilm; load_minilm()"
+    code = f"import sys; sys.modules[{PACKAGE!r}] = None; from lessons.pretrained import load_minilm; load_minilm()"
     command = [sys.executable, "-m", "IPython", "--colors=nocolor", "--no-banner", "-c", code]
     environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -237,6 +237,6 @@ def test_a_notebook_says_so_in_one_sentence(tmp_path):
 def test_the_package_imports_without_the_model():
     code = (
         f"import sys; sys.modules[{PACKAGE!r}] = None; sys.modules['safetensors'] = None\n"
-        "import lessons.trained, lessons.notebook, lessons.exercises"
+        "import lessons.pretrained, lessons.display, lessons.exercises"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""lessons.notebook: figures with words, source code, and equality that is shown."""
+"""lessons.display: figures with words, source code, and equality that is shown."""
 
 import base64
 import io
@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from lessons.attention import attend
-from lessons.notebook import Branch, Picture, check_same, show, show_measured, show_source
+from lessons.display import Branch, Picture, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
 from lessons.vocabulary import Vocabulary
 
