@@ -1,62 +1,86 @@
-"""A learner goes through each notebook: fills in every exercise, once rightly and once wrongly, and runs it all."""
+"""A learner goes through each lesson: answers every exercise, first wrongly, then correctly, and runs the checks.
 
-import copy
-import re
-from pathlib import Path
+One kernel a lesson, and of the other cells only what they import: a test in `test_notebooks` holds that they use
+nothing that a learner writes, but those with the tag `uses-answers`, which run here, too.
+"""
 
+import ast
+
+import nbformat
 import pytest
 
 from tests import answers
-from tests.notebooks.test_notebooks import NOTEBOOKS, ROOT, load_tool
+from tests.notebooks.cells import CHECK, HELP, NOTEBOOKS, ROOT, code_cells, is_stub, learner_name, needed_for, reads
+from tests.notebooks.test_notebooks import USES_ANSWERS, load_tool
 
 tool = load_tool("notebooks")
 
 
-def filled(name, answer_of):
-    """A copy of the notebook with each stub replaced by an answer, run in a real kernel."""
-    notebook = copy.deepcopy(NOTEBOOKS[name])
-    for cell in notebook.cells:
-        if "exercise" in cell.metadata.get("tags", []):
-            cell.source = answer_of(learner_name(cell.source))
-    return tool.run(notebook, Path(ROOT / "notebooks"), allow_errors=True)
+class Journey:
+    """Cells for one kernel, and what the checks among them must say."""
+
+    def __init__(self, name):
+        self.lesson = name[3:]
+        self.notebook = nbformat.v4.new_notebook()
+        self.expected = []  # the place of a check, how its report begins, and what is in it
+        cells = code_cells(name)
+        stubs = {learner_name(cell): place for place, cell in enumerate(cells) if is_stub(cell)}
+        for place, cell in enumerate(cells):
+            if is_stub(cell):
+                self.answer(learner_name(cell), check=cells[place + 1].source, hints=cells[place + 2].source)
+            elif USES_ANSWERS in cell.metadata.get("tags", []):
+                learners = [name for name in stubs if name in reads(cell.source)]
+                self.build(learners, [c.source for c in needed_for(cells, [place]) if not is_stub(c)])
+            elif not CHECK.fullmatch(cell.source) and not HELP.fullmatch(cell.source):
+                self.add(cell.source if cell.id == "imports" else only_imports(cell.source))
+
+    def add(self, source):
+        self.notebook.cells.append(nbformat.v4.new_code_cell(source))
+
+    def wrong(self, learner):
+        """One wrong answer, and a phrase of the report that it gets."""
+        return answers.WRONG[self.lesson, learner][0]
+
+    def right(self, learner):
+        return answers.RIGHT[self.lesson, learner][0]
+
+    def answer(self, learner, check, hints):
+        text, phrase = self.wrong(learner)
+        for source, verdict, found in ((text, "Not yet.", phrase), (self.right(learner), "Right.", "")):
+            self.add(source)
+            self.add(check)
+            self.expected.append((len(self.notebook.cells) - 1, verdict, found))
+            self.add(hints)
+
+    def build(self, learners, cells):
+        """Run cells that use answers: no wrong one may stop the lesson."""
+        for written in (
+            [self.wrong(learner)[0] for learner in learners],
+            [self.right(learner) for learner in learners],
+        ):
+            for source in (*written, *cells):
+                self.add(source)
+
+    def run(self):
+        """The cells with their outputs."""
+        return tool.run(self.notebook, ROOT / "notebooks", allow_errors=True).cells
 
 
-def learner_name(source):
-    return re.search(r"^(?:def |class )?(\w+)", source.strip(), re.M).group(1)
+def only_imports(source):
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return ast.unparse(tree)
 
 
-def reports(notebook):
-    """What each check said, by the name of what was checked."""
-    said = {}
-    for cell in notebook.cells:
-        call = re.fullmatch(r"exercises\.\w+\.check\((\w+)\)", cell.source)
-        if call:
-            said[call.group(1)] = cell.outputs[0].data["text/plain"]
-    return said
-
-
-def errors(notebook):
-    return [o.evalue for cell in notebook.cells for o in cell.get("outputs", []) if o.output_type == "error"]
-
-
+@pytest.mark.notebook
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_right_answers(name):
-    notebook = filled(name, lambda learner: answers.RIGHT[name[3:], learner][0])
-    assert errors(notebook) == []
-    said = reports(notebook)
-    said.pop("a_wrong_answer", None)
-    assert said
-    for learner, text in said.items():
-        assert text.startswith("Right."), (learner, text)
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_wrong_answers(name):
-    notebook = filled(name, lambda learner: answers.WRONG[name[3:], learner][0][0])
-    assert errors(notebook) == [], "a wrong answer stops the notebook"
-    said = reports(notebook)
-    said.pop("a_wrong_answer", None)
-    for learner, text in said.items():
-        phrase = answers.WRONG[name[3:], learner][0][1]
-        assert text.startswith("Not yet."), (learner, text)
-        assert phrase in text, (learner, text)
+def test_every_check_says_what_a_wrong_and_a_right_answer_must_hear(name):
+    journey = Journey(name)
+    cells = journey.run()
+    errors = [(cell.source, out.evalue) for cell in cells for out in cell.outputs if out.output_type == "error"]
+    assert errors == []
+    assert journey.expected
+    for place, verdict, phrase in journey.expected:
+        text = cells[place].outputs[0].data["text/plain"]
+        assert text.startswith(verdict), (cells[place].source, text)
+        assert phrase in text, (cells[place].source, text)

@@ -1,6 +1,7 @@
 """What holds for every notebook, read from its file: normal form, outputs stored, names, anatomy, links."""
 
 import ast
+import builtins
 import importlib
 import importlib.util
 import pkgutil
@@ -13,10 +14,21 @@ import pytest
 import lessons
 import lessons.widgets
 from lessons.exercises import exercises_of
+from tests.notebooks.cells import (
+    CHECK,
+    HELP,
+    NOTEBOOKS,
+    ROOT,
+    code_cells,
+    defines,
+    imports,
+    is_of_an_exercise,
+    is_stub,
+    learner_name,
+    reads,
+)
 
-ROOT = Path(__file__).parents[2]
-PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4) for path in PATHS}
+USES_ANSWERS = "uses-answers"  # the tag of a cell that builds on what the learner has written
 every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
 
 
@@ -27,17 +39,12 @@ def load_tool(name):
     return module
 
 
-def code_cells(name):
-    return [cell for cell in NOTEBOOKS[name].cells if cell.cell_type == "code"]
-
-
 def prose(name):
     return "\n\n".join(cell.source for cell in NOTEBOOKS[name].cells if cell.cell_type == "markdown")
 
 
 def test_the_lessons_are_there():
     assert [name[:2] for name in NOTEBOOKS] == [f"{number:02}" for number in range(len(NOTEBOOKS))]
-    assert len(NOTEBOOKS) >= 6
 
 
 @every_notebook
@@ -88,7 +95,7 @@ def public_names():
     names = set(lessons.widgets.__all__)
     for module in pkgutil.walk_packages(lessons.__path__, "lessons."):
         tree = ast.parse(Path(importlib.util.find_spec(module.name).origin).read_text(encoding="utf-8"))
-        if not module.name.startswith(("lessons.exercises", "lessons.widgets")):
+        if not module.name.startswith(("lessons.checking", "lessons.exercises", "lessons.widgets")):
             names |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
     return {name for name in names if not name.startswith("_")}
 
@@ -118,14 +125,32 @@ def test_no_name_of_the_package_is_taken_again(name):
 @every_notebook
 def test_every_exercise_has_its_cells(name):
     cells = code_cells(name)
-    stubs = [i for i, cell in enumerate(cells) if "exercise" in cell.metadata.get("tags", [])]
+    stubs = [i for i, cell in enumerate(cells) if is_stub(cell)]
     assert stubs
     for i in stubs:
-        defined = ast.parse(cells[i].source).body[-1]
-        learner = defined.targets[0].id if isinstance(defined, ast.Assign) else defined.name
-        assert re.fullmatch(rf"exercises\.\w+\.check\({learner}\)", cells[i + 1].source)
-        assert re.fullmatch(r"exercises\.\w+\.help\(\)", cells[i + 2].source)
-        assert cells[i + 1].source.split(".")[1] == cells[i + 2].source.split(".")[1]
+        check, hints = CHECK.fullmatch(cells[i + 1].source), HELP.fullmatch(cells[i + 2].source)
+        assert check[2] == learner_name(cells[i])
+        assert check[1] == hints[1]
+
+
+@every_notebook
+def test_only_cells_that_say_so_use_what_the_learner_writes(name):
+    cells = code_cells(name)
+    written = {learner_name(cell) for cell in cells if is_stub(cell)}
+    for cell in cells:
+        if not is_of_an_exercise(cell):
+            used = written & (reads(cell.source) | defines(cell.source))
+            assert bool(used) == (USES_ANSWERS in cell.metadata.get("tags", [])), (cell.id, used)
+
+
+@every_notebook
+def test_what_is_imported_keeps_its_name(name):
+    """An answer may use it, wherever it stands, and builtins, too."""
+    cells = code_cells(name)
+    imported = {name for cell in cells for name in imports(cell.source)} | set(dir(builtins))
+    for cell in cells:
+        again = imported & (defines(cell.source) - imports(cell.source))
+        assert not again, (cell.id, again)
 
 
 @every_notebook

@@ -1,0 +1,72 @@
+"""The cells of the lessons: which there are, and which names they read and define."""
+
+import builtins
+import re
+import symtable
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).parents[2]
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4) for path in PATHS}
+CHECK = re.compile(r"exercises\.(\w+)\.check\((\w+)\)")
+HELP = re.compile(r"exercises\.(\w+)\.help\(\)")
+
+
+def code_cells(name):
+    return [cell for cell in NOTEBOOKS[name].cells if cell.cell_type == "code"]
+
+
+def is_stub(cell):
+    """Whether the learner writes in this cell."""
+    return "exercise" in cell.metadata.get("tags", [])
+
+
+def is_of_an_exercise(cell):
+    """Whether the cell is a stub, a check or a help."""
+    return is_stub(cell) or bool(CHECK.fullmatch(cell.source) or HELP.fullmatch(cell.source))
+
+
+def learner_name(cell):
+    """The function, class or answer that the learner writes in a stub."""
+    return re.search(r"^(?:def |class )?(\w+)", cell.source.strip(), re.M).group(1)
+
+
+def defines(source):
+    """The names of the notebook that a cell sets: it assigns, imports or defines them."""
+    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
+
+
+def imports(source):
+    """The names of the notebook that a cell imports."""
+    return {
+        symbol.get_name() for symbol in symtable.symtable(source, "cell", "exec").get_symbols() if symbol.is_imported()
+    }
+
+
+def reads(source):
+    """The names of the notebook that a cell reads, also within its functions."""
+    return set(_reads(symtable.symtable(source, "cell", "exec"))) - set(dir(builtins))
+
+
+def _reads(table):
+    of_notebook = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (of_notebook or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _reads(inner)
+
+
+def needed_for(cells, wanted):
+    """The cells at the places `wanted`, and all before them that set a name which these read, in their order."""
+    needed = set(wanted)
+    names = set()
+    for place in range(max(wanted, default=-1), -1, -1):
+        source = cells[place].source
+        if place in needed or (defines(source) & names and not CHECK.fullmatch(source)):
+            needed.add(place)
+            names |= reads(source)
+    return [cells[place] for place in sorted(needed)]
