@@ -1,6 +1,42 @@
 """Settings of every test, made before torch is imported; the kernels that tests start inherit them."""
 
 import os
+import re
+from pathlib import Path
+
+import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads that wait for a busy core are slower than one
 os.environ["LESSONS_PROGRESS"] = ""  # what tests check is nobody's progress
+
+ROOT = Path(__file__).parent
+LONGEST_FIRST = ["notebooks", "tests/browser", "tests/notebooks", "tests/exercises", "tests"]
+BY_LESSON = re.compile(r"(?P<file>tests/(?:notebooks/test_journey|exercises/test_exercises)\.py)::\w+\[(?P<lesson>\w+)")
+PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark by folder, and order so that the workers finish together."""
+    for item in items:
+        if item.path.suffix == ".ipynb":
+            item.add_marker("notebook")
+            item.output_timeout = PATIENCE
+        if item.path.is_relative_to(ROOT / "tests" / "browser"):
+            item.add_marker("browser")
+    items.sort(key=lambda item: [not item.path.is_relative_to(ROOT / folder) for folder in LONGEST_FIRST])
+
+
+def unit_of(nodeid):
+    """What one worker runs in one piece: a file, or of a long file of independent tests, one lesson."""
+    of_lesson = BY_LESSON.match(nodeid)
+    return "{file} {lesson}".format(**of_lesson.groupdict()) if of_lesson else nodeid.split("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = unit_of
+    return scheduler
