@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from lessons.widgets.front_end import source
+from tests.browser import PATIENCE
 
 WIDGETS = Path(__file__).resolve().parents[2] / "lessons" / "widgets"
 ADDRESS = "http://widgets.test"
@@ -45,6 +46,7 @@ def serve(route):
 def open_page(browser, **options):
     """A page with `show(state)`, `model` and `frame()`; page.complaints collects errors and console errors."""
     page = browser.new_page(viewport={"width": 1300, "height": 1100}, **options)
+    page.set_default_timeout(PATIENCE)
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: page.complaints.append(line.text) if line.type in ("error", "warning") else None)

@@ -1,13 +1,17 @@
-"""A browser, a JupyterLab for all tests, and a page of it for each."""
+"""A browser and a JupyterLab for all tests of a worker, and a page of it for each test or each module."""
 
 import os
+from contextlib import contextmanager
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
+from tests.browser import PATIENCE
 from tests.browser.lab import Lab, find_browser, make_course, open_browser
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -29,36 +33,58 @@ def server(browser, tmp_path_factory):
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def pages(browser):
+    """What all pages of JupyterLab share, so that only the first one has to load and compile it."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    if call.when == "call":
-        item.failed = report.failed
+    if report.failed and (lab := next((arg for arg in item.funcargs.values() if isinstance(arg, Lab)), None)):
+        path = lab.server.folder / f"{item.name.replace('/', ' ')}.png"
+        lab.page.screenshot(path=path)
+        report.sections.append(("Screenshot", str(path)))
     return report
 
 
-@pytest.fixture
-def lab(request, browser, server, tmp_path):
-    page = browser.new_page(viewport={"width": 1400, "height": 1000})
-    yield Lab(server, page)
-    if getattr(request.node, "failed", False):
-        page.screenshot(path=tmp_path / "failure.png")
-        print(f"Screenshot: {tmp_path / 'failure.png'}")
-    page.close()
+@contextmanager
+def page_of_lab(server, pages):
+    lab = Lab(server, pages.new_page())
+    yield lab
+    lab.page.close()
     server.stop_kernels()
 
 
 @pytest.fixture
+def lab(server, pages):
+    with page_of_lab(server, pages) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def shared_lab(server, pages):
+    """One page for all tests of a module."""
+    with page_of_lab(server, pages) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="session")
 def notebook(server):
     """Write a notebook of code cells into the course and return its name."""
 
     def write(*cells, run=False):
+        """run: it has been run, and is stored with the state of its widgets."""
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
         for i, cell in enumerate(book.cells):
             cell.id = f"cell-{i}"
         book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
         if run:
-            NotebookClient(book, store_widget_state=False).execute()
+            NotebookClient(book, startup_timeout=PATIENCE // 1000, store_widget_state=True).execute()
         (server.folder / "notebooks" / "widget.ipynb").write_text(nbformat.writes(book), encoding="utf-8")
         return "widget.ipynb"
 

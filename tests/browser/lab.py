@@ -1,11 +1,11 @@
 """JupyterLab in a folder of its own, and one page of it, as a learner would have them."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +14,8 @@ import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import expect
+
+from tests.browser import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 BROWSERS = ["chromium", "chromium-browser", "google-chrome"]
@@ -27,19 +29,19 @@ BROWSER_ARGS = [
     "--disable-sync",
 ]
 TOKEN = "course"
-SECONDS = 1000  # Playwright counts in milliseconds
+FRESH = "fresh.ipynb"
 ERRORS = '[data-mime-type="application/vnd.jupyter.stderr"]'  # JupyterLab shows exceptions like this, too
+FORGET_NUMBERS = "prompts => prompts.forEach(prompt => { prompt.textContent = '[ ]:'; })"
 ALL_HAVE_RUN = """() =>
     document.querySelector('[data-mime-type="application/vnd.jupyter.stderr"]') ||
     [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(
         prompt => /\\[\\d+\\]:/.test(prompt.textContent))
 """
-# A picture that is missing stays 0 wide; the others get up to five seconds to arrive.
-PICTURES = """images => Promise.all(images.map(async image => {
-    for (let tries = 0; tries < 50 && !image.naturalWidth; tries++)
-        await new Promise(resolve => setTimeout(resolve, 100));
-    return {alt: image.alt, width: image.naturalWidth, src: image.src.slice(0, 100)};
-}))"""
+NUMBER = re.compile(r"\[\d+\]:")
+# JupyterLab takes the address of a picture away until it has found out where it lies.
+HAVE_ARRIVED = "images => images.every(image => image.getAttribute('src') && image.complete)"
+PICTURES = """images => images.map(image =>
+    ({alt: image.alt, width: image.naturalWidth, src: image.src.slice(0, 100)}))"""
 
 
 class Server:
@@ -48,9 +50,6 @@ class Server:
     def __init__(self, folder):
         self.folder = folder
         self.settings = folder / "lab" / "settings"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
         # All cells stay in the page, also those that are scrolled out of sight.
         self.change_setting("notebook-extension/tracker", windowingMode="none")
 
@@ -71,9 +70,7 @@ class Server:
             "JUPYTERLAB_WORKSPACES_DIR": str(lab / "workspaces"),
             "OMP_NUM_THREADS": "1",
         }
-        port = self.url.rpartition(":")[2]
-        options = ["--no-browser", "--allow-root", f"--IdentityProvider.token={TOKEN}"]
-        options += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+        options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"]
         with (self.folder / "jupyterlab.log").open("w") as log:
             self.process = subprocess.Popen(
                 ["make", "lab", "SETUP=@true", f"VENV_PYTHON={sys.executable}", f"LAB_ARGS={' '.join(options)}"],
@@ -83,21 +80,24 @@ class Server:
                 stderr=log,
                 start_new_session=True,
             )
-        self.wait()
+        self.url = wait_for(self.address).rstrip("/")
+        wait_for(self.answers)
 
-    def wait(self):
-        for _ in range(300):
-            try:
-                return self.request("GET", "/api/status")
-            except urllib.error.URLError:
-                assert self.process.poll() is None, (self.folder / "jupyterlab.log").read_text()
-                time.sleep(0.2)
-        raise TimeoutError("JupyterLab does not answer")
+    def address(self):
+        """Where JupyterLab says that it is; it takes the first port that is free."""
+        assert self.process.poll() is None, (self.folder / "jupyterlab.log").read_text()
+        for path in (self.folder / "lab" / "runtime").glob("jpserver-*.json"):
+            with contextlib.suppress(ValueError):  # half written
+                return json.loads(path.read_text())["url"]
+
+    def answers(self):
+        with contextlib.suppress(urllib.error.URLError):
+            return self.request("GET", "/api/status")
 
     def request(self, method, path):
         headers = {"Authorization": f"token {TOKEN}"}
         request = urllib.request.Request(self.url + path, method=method, headers=headers)
-        with urllib.request.urlopen(request) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as answer:
             return json.loads(answer.read() or "null")
 
     def stop_kernels(self):
@@ -120,55 +120,92 @@ class Lab:
         page.on("pageerror", lambda error: self.page_errors.append(str(error)))
 
     def open(self, name):
-        """Open a notebook without its outputs and wait for its kernel."""
-        path = self.server.folder / "notebooks" / name
-        notebook = without_outputs(json.loads(path.read_text(encoding="utf-8")))
-        path.write_text(json.dumps(notebook), encoding="utf-8")
-        self.cells = notebook["cells"]
+        """Open a copy of a notebook without its outputs and wait for its kernel."""
+        folder = self.server.folder / "notebooks"
+        notebook = without_outputs(json.loads((folder / name).read_text(encoding="utf-8")))
+        (folder / FRESH).write_text(json.dumps(notebook), encoding="utf-8")
+        self.show(FRESH)
+
+    def show(self, name):
+        """Open a notebook as it is stored and wait for its kernel."""
         self.visit(f"/lab/tree/notebooks/{name}?reset&")
 
     def visit(self, address):
         """Go to an address that shows a notebook and wait for its kernel."""
         self.page.goto(f"{self.server.url}{address}token={TOKEN}")
         self.notebook = self.page.locator(".jp-NotebookPanel:visible")
+        self.prompts = self.notebook.locator(".jp-CodeCell .jp-InputPrompt")
         self.wait_for_idle()
 
     def wait_for_idle(self):
         # Before the kernel is there, Run All would ask which kernel to take.
-        expect(self.page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=60 * SECONDS)
+        expect(self.page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+
+    def choose(self, menu, item):
+        self.page.get_by_role("menuitem", name=menu, exact=True).click()
+        self.page.get_by_role("menuitem", name=item).first.click()
 
     def run_all(self):
         """Run all cells and wait till each code cell has its number, or one has failed."""
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        self.page.wait_for_function(ALL_HAVE_RUN, timeout=120 * SECONDS)
-        self.wait_for_idle()
+        self.prompts.evaluate_all(FORGET_NUMBERS)
+        self.choose("Run", re.compile("^Run All Cells$"))
+        self.page.wait_for_function(ALL_HAVE_RUN)
+
+    def restart_and_run_all(self):
+        """Run all cells in a new kernel, by the menu."""
+        self.prompts.evaluate_all(FORGET_NUMBERS)
+        self.choose("Kernel", re.compile("^Restart Kernel and Run All Cells…"))
+        self.page.get_by_role("button", name="Confirm Kernel Restart").click()
+        self.page.wait_for_function(ALL_HAVE_RUN)
+
+    def start_cell(self, index):
+        """Run one cell, and do not wait for its end."""
+        self.prompts.nth(index).evaluate("prompt => { prompt.textContent = '[ ]:'; }")
+        self.notebook.locator(".jp-CodeCell").nth(index).locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+
+    def wait_for_cell(self, index):
+        expect(self.prompts.nth(index)).to_have_text(NUMBER)
 
     def run_cell(self, index):
-        """Run one cell, and return what it prints."""
-        code = self.notebook.locator(".jp-CodeCell").nth(index)
-        code.locator(".cm-content").click()
-        self.page.keyboard.press("Control+Enter")
-        self.wait_for_idle()
-        self.page.wait_for_timeout(300)
-        return code.locator(".jp-OutputArea-output pre").all_inner_texts()
+        self.start_cell(index)
+        self.wait_for_cell(index)
 
-    def restart(self):
-        """Restart the kernel, by the menu."""
-        self.page.get_by_role("menuitem", name="Kernel", exact=True).click()
-        self.page.get_by_role("menuitem", name=re.compile("^Restart Kernel…")).first.click()
-        self.page.get_by_role("button", name="Confirm Kernel Restart").click()
-        self.wait_for_idle()
+    def printed(self, index):
+        """Run one cell that prints, and return what it prints."""
+        self.run_cell(index)
+        text = self.notebook.locator(".jp-CodeCell").nth(index).locator(".jp-OutputArea-output pre")
+        expect(text).not_to_be_empty()
+        return text.inner_text().rstrip("\n")
 
     def errors(self):
         """The text of every exception and of everything written to stderr."""
-        return self.notebook.locator(ERRORS).all_inner_texts()
+        texts = self.notebook.locator(ERRORS)
+        for text in texts.all():
+            expect(text).not_to_be_empty()
+        return texts.all_inner_texts()
 
-    def pictures(self, within):
-        """Alternative text and natural width of each picture in "markdown" or in "outputs"."""
+    def views(self, index):
+        """The widgets that a cell shows."""
+        return self.notebook.locator(".jp-CodeCell").nth(index).locator(".jp-OutputArea-output .lw")
+
+    def pictures(self, within, count):
+        """Alternative text and natural width of each of so many pictures in "markdown" or in "outputs"."""
         area = {"markdown": ".jp-RenderedMarkdown", "outputs": ".jp-OutputArea-output"}[within]
         images = self.notebook.locator(f"{area} img")
+        expect(images).to_have_count(count)
+        wait_for(lambda: images.evaluate_all(HAVE_ARRIVED))
         return images.evaluate_all(PICTURES)
+
+
+def wait_for(condition):
+    """Wait until there is what `condition` returns, and return it."""
+    end = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise TimeoutError(f"waited for {PATIENCE / 1000:.0f} seconds")
 
 
 def find_browser():
@@ -177,7 +214,7 @@ def find_browser():
 
 
 def open_browser(playwright, path):
-    return playwright.chromium.launch(executable_path=path, args=BROWSER_ARGS)
+    return playwright.chromium.launch(executable_path=path, args=BROWSER_ARGS, timeout=PATIENCE)
 
 
 def make_course(folder):

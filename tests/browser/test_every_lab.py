@@ -133,31 +133,57 @@ def test_every_widget_is_here():
     assert set(WORK) == set(SAMPLES)
 
 
+@pytest.fixture(scope="module")
+def opened(shared_lab, notebook):
+    """One notebook that shows every widget twice, and after each a cell that reads it."""
+    cells = ["shown = {}"]
+    for name, work in WORK.items():
+        show = f"from lessons.widgets import {name}\n\nwidget = shown['{name}'] = {name}()\n{work.prepare}widget"
+        cells += [show, f"shown['{name}']", f"widget = shown['{name}']\nprint({work.read})"]
+    shared_lab.open(notebook(*cells))
+    shared_lab.run_all()
+    assert shared_lab.errors() == []
+    return shared_lab
+
+
+@pytest.fixture(scope="module")
+def restarted(opened):
+    opened.restart_and_run_all()
+    assert opened.errors() == []
+    return opened
+
+
+def views_and_reading(lab, name):
+    """Both views of a widget, and the number of the cell that reads it."""
+    first = 1 + 3 * list(WORK).index(name)
+    for cell in (first, first + 1):
+        expect(lab.views(cell)).to_have_count(1)
+    lab.page_errors.clear()
+    return lab.views(first), lab.views(first + 1), first + 2
+
+
 @pytest.mark.parametrize("name", WORK)
-def test_mouse_and_keys_reach_python_and_every_view(lab, notebook, name):
+def test_mouse_and_keys_reach_python_and_every_view(opened, name):
     work = WORK[name]
-    show = f"from lessons.widgets import {name}\n\nwidget = {name}()\n{work.prepare}widget"
-    lab.open(notebook(show, "widget", f"print({work.read})"))
-    lab.run_all()
-    assert lab.errors() == []
-    views = lab.notebook.locator(".lw")
-    expect(views).to_have_count(2)
+    one, other, reading = views_and_reading(opened, name)
+    one.locator(work.click).click()
+    assert opened.printed(reading) == work.clicked
 
-    views.first.locator(work.click).click()
-    assert lab.run_cell(2) == [f"{work.clicked}\n"]
-
-    views.first.locator(work.focus).focus()
+    one.locator(work.focus).focus()
     for key in work.keys:
-        lab.page.keyboard.press(key)
-    assert lab.run_cell(2) == [f"{work.typed}\n"]
-    assert lab.notebook.locator(".jp-Cell").count() == 3  # no key has changed the notebook
+        opened.page.keyboard.press(key)
+    assert opened.printed(reading) == work.typed
+    assert opened.notebook.locator(".jp-Cell").count() == 1 + 3 * len(WORK)  # no key has changed the notebook
 
-    for view in (views.first, views.last):
+    for view in (one, other):
         expect(view.locator(work.shown)).to_be_visible()
+    assert opened.page_errors == []
 
-    lab.restart()
-    lab.run_all()
-    expect(views).to_have_count(2)
-    views.first.locator(work.click).click()
-    assert lab.run_cell(2) == [f"{work.clicked}\n"]
-    assert lab.errors() == [] and lab.page_errors == []
+
+@pytest.mark.parametrize("name", WORK)
+def test_after_a_restart_the_notebook_runs_again(restarted, name):
+    work = WORK[name]
+    one, _, reading = views_and_reading(restarted, name)
+    one.locator(work.click).click()
+    assert restarted.printed(reading) == work.clicked
+    assert restarted.page_errors == []

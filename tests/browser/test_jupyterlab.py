@@ -1,22 +1,17 @@
 """What a learner sees: the notebooks in JupyterLab, in a browser."""
 
+import ast
 import re
 
+import nbformat
 import pytest
+from playwright.sync_api import expect
+
+from lessons import widgets
+from tests.notebooks.cells import NOTEBOOKS, code_cells, needed_for
 
 STAND_IN = "Image"  # what JupyterLab puts where a picture has no alternative text
-NOTEBOOK = "01_qkv_by_hand.ipynb"
-WITH_WIDGETS = [
-    "03_masked_attention.ipynb",
-    "06_embeddings_and_positions.ipynb",
-    "08_decoder.ipynb",
-    "09_transformer.ipynb",
-    "10_mask_tutorial.ipynb",
-    "11_training.ipynb",
-    "12_decoding.ipynb",
-    "13_inside_torch_attention.ipynb",
-    "14_a_trained_model.ipynb",
-]
+FIRST = "01_qkv_by_hand"
 
 
 @pytest.fixture
@@ -27,51 +22,75 @@ def dark_theme(server):
 
 
 def assert_shown(pictures):
-    assert pictures
     for picture in pictures:
         assert picture["width"] > 0, picture
         assert picture["alt"].strip() not in ("", STAND_IN), picture
 
 
-def pictures_written(cells):
+def in_markdown(name):
     """How many pictures the markdown cells ask for."""
-    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    return sum(len(re.findall(r"!\[|<img ", source)) for source in sources)
+    texts = [cell.source for cell in NOTEBOOKS[name].cells if cell.cell_type == "markdown"]
+    return sum(len(re.findall(r"!\[|<img ", text)) for text in texts)
+
+
+def in_outputs(name):
+    """How many pictures are stored in the outputs."""
+    outputs = [output.get("data", {}) for cell in code_cells(name) for output in cell.outputs]
+    return sum(data.get("text/html", "").count("<img ") for data in outputs)
+
+
+def shows_a_widget(cell):
+    calls = [node.func for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+    return any(isinstance(called, ast.Name) and called.id in widgets.__all__ for called in calls)
 
 
 def test_make_lab_opens_the_first_notebook(lab):
     lab.visit("/?")
-    assert lab.page.url.endswith("/00_start_here.ipynb")
+    expect(lab.page).to_have_url(re.compile(r"/00_start_here\.ipynb$"))
     assert lab.page.get_by_text("Jupyter news").count() == 0  # the question whether to fetch them
     assert lab.page_errors == []
 
 
-def test_notebook_runs_from_a_fresh_kernel(lab):
-    lab.open(NOTEBOOK)
-    assert lab.pictures("outputs") == []
+def test_a_notebook_runs_from_a_fresh_kernel(lab):
+    lab.open(f"{FIRST}.ipynb")
+    lab.pictures("outputs", 0)
     lab.run_all()
     assert lab.errors() == []
-    assert len(lab.pictures("markdown")) == pictures_written(lab.cells)
-    assert_shown(lab.pictures("markdown"))
-    assert_shown(lab.pictures("outputs"))
+    assert_shown(lab.pictures("markdown", in_markdown(FIRST)))
+    assert_shown(lab.pictures("outputs", in_outputs(FIRST)))
     assert lab.page_errors == []
 
 
-@pytest.mark.parametrize("name", WITH_WIDGETS)
-def test_a_lesson_with_a_widget_runs_from_a_fresh_kernel(lab, name):
-    lab.open(name)
+def test_every_picture_of_the_lessons_is_shown(lab):
+    """All lessons as they are stored, in one notebook: that they give the same again is tested without a browser."""
+    every = nbformat.v4.new_notebook(metadata=NOTEBOOKS[FIRST].metadata)
+    for name, lesson in NOTEBOOKS.items():
+        every.cells += [nbformat.from_dict({**cell, "id": f"{name}-{cell.id}"}) for cell in lesson.cells]
+    nbformat.write(every, lab.server.folder / "notebooks" / "every.ipynb")
+    lab.show("every.ipynb")
+    assert_shown(lab.pictures("markdown", sum(map(in_markdown, NOTEBOOKS))))
+    assert_shown(lab.pictures("outputs", sum(map(in_outputs, NOTEBOOKS))))
+    assert lab.page_errors == []
+
+
+def test_every_widget_of_the_lessons_is_shown(lab, notebook):
+    """One notebook of all cells that show a widget, each after those that it needs."""
+    cells = []
+    for name in NOTEBOOKS:
+        of_lesson = code_cells(name)
+        cells += needed_for(of_lesson, [place for place, cell in enumerate(of_lesson) if shows_a_widget(cell)])
+    lab.open(notebook(*(cell.source for cell in cells)))
     lab.run_all()
     assert lab.errors() == []
-    assert_shown(lab.pictures("outputs"))
-    widgets = lab.notebook.locator(".jp-OutputArea-output .lw")
-    assert widgets.count() >= 1
-    for widget in widgets.all():
-        assert widget.is_visible()
+    for place, cell in enumerate(cells):
+        expect(lab.views(place)).to_have_count(int(shows_a_widget(cell)))
+    for view in lab.notebook.locator(".jp-OutputArea-output .lw").all():
+        expect(view).to_be_visible()
     assert lab.page_errors == []
 
 
 def test_notebook_in_the_dark_theme(dark_theme, lab):
-    lab.open(NOTEBOOK)
-    assert lab.page.locator("body").get_attribute("data-jp-theme-light") == "false"
-    assert_shown(lab.pictures("markdown"))
+    lab.show(f"{FIRST}.ipynb")
+    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    assert_shown(lab.pictures("markdown", in_markdown(FIRST)))
     assert lab.page_errors == []
