@@ -40,6 +40,7 @@ def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors:
     client = NotebookClient(
         notebook,
         timeout=1800,
+        startup_timeout=600,
         kernel_name="python3",
         resources=resources,
         record_timing=False,
