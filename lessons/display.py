@@ -97,7 +97,9 @@ def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
     """
     if not alt.strip():
         raise ValueError("alt is empty; expected a sentence that says what the figure shows")
-    figure = drawn if isinstance(drawn, Figure) else drawn.figure
+    figure = drawn.get_figure(root=True)
+    if figure is None:
+        raise ValueError("drawn is on no figure; expected an Axes or a Figure")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI, facecolor="white", metadata={"Software": None})
     text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes)

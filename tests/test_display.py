@@ -81,6 +81,19 @@ def test_a_figure_of_two_plots_is_told_from_left_to_right():
     assert re.search(r"left.*1\.00.*right.*2\.00", show(figure, alt="both").text, re.DOTALL)
 
 
+def test_a_part_of_a_figure_is_shown_with_the_whole():
+    left, right = plt.figure().subfigures(1, 2)
+    plot_matrix([[1.0]], ax=left.subplots(), title="left")
+    assert "left" in show(plot_matrix([[2.0]], ax=right.subplots(), title="right"), alt="both").text
+
+
+def test_axes_without_a_figure_are_refused():
+    ax = plt.figure().subplots()
+    ax.remove()
+    with pytest.raises(ValueError, match="drawn is on no figure; expected an Axes or a Figure"):
+        show(ax, alt="nothing")
+
+
 @pytest.mark.parametrize("alt", ["", " \n"])
 def test_a_figure_without_alternative_text_is_refused(alt):
     with pytest.raises(ValueError, match="alt is empty; expected a sentence"):
