@@ -13,6 +13,7 @@ BERT keeps them apart, as we do, under names of its own: `from_bert_names`; less
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -134,11 +135,15 @@ def _our_name(name: str) -> str:
     raise ValueError(f"state holds {name!r}; expected the names of a BERT encoder")
 
 
-def _rename(state: Mapping[str, Tensor], mark: str, encoder: dict, decoder: dict) -> dict[str, Tensor]:
+def _rename(
+    state: Mapping[str, Tensor], mark: str, encoder: dict[str, str], decoder: dict[str, str]
+) -> dict[str, Tensor]:
     """Each layer's parameters under new names; a layer with a part named `mark` is one of the decoder."""
     renamed = {}
     for name, x in state.items():
-        layer, rest = re.fullmatch(r"(.*layers\.\d+\.|)(.*)", name).groups()
+        found = re.match(r".*layers\.\d+\.", name)
+        layer = found[0] if found else ""
+        rest = name.removeprefix(layer)
         table = decoder if any(other.startswith(f"{layer}{mark}.") for other in state) else encoder
         old = next((old for old in table if rest.startswith(f"{old}.")), "")
         renamed[layer + table.get(old, "") + rest.removeprefix(old)] = x
@@ -164,18 +169,26 @@ def _build_theirs(ours: nn.Module) -> nn.Module:
     match ours:
         case MultiHeadAttention():
             return _build_their_attention(ours)
-        case EncoderLayer() | DecoderLayer():
-            kind = nn.TransformerEncoderLayer if isinstance(ours, EncoderLayer) else nn.TransformerDecoderLayer
-            return kind(**_layer_sizes(ours))
-        case Encoder() | Decoder():
-            layer, norm = _build_theirs(ours.layers[0]), _build_norm(ours)
-            if isinstance(ours, Encoder):
-                return nn.TransformerEncoder(layer, len(ours.layers), norm, enable_nested_tensor=False)
-            return nn.TransformerDecoder(layer, len(ours.layers), norm)
+        case EncoderLayer():
+            return nn.TransformerEncoderLayer(**_layer_sizes(ours))
+        case DecoderLayer():
+            return nn.TransformerDecoderLayer(**_layer_sizes(ours))
+        case Encoder():
+            layer = nn.TransformerEncoderLayer(**_layer_sizes(ours.layers[0]))
+            return nn.TransformerEncoder(layer, len(ours.layers), _build_norm(ours), enable_nested_tensor=False)
+        case Decoder():
+            layer = nn.TransformerDecoderLayer(**_layer_sizes(ours.layers[0]))
+            return nn.TransformerDecoder(layer, len(ours.layers), _build_norm(ours))
         case Transformer():
-            parts = {"custom_encoder": _build_theirs(ours.encoder), "custom_decoder": _build_theirs(ours.decoder)}
-            return nn.Transformer(ours.config.d_model, ours.config.num_heads, batch_first=True, **parts)
-    raise ValueError(f"ours is a {type(ours).__name__}; expected one of the modules that torch.nn has too")
+            return nn.Transformer(
+                ours.config.d_model,
+                ours.config.num_heads,
+                custom_encoder=_build_theirs(ours.encoder),
+                custom_decoder=_build_theirs(ours.decoder),
+                batch_first=True,
+            )
+        case _:
+            raise ValueError(f"ours is a {type(ours).__name__}; expected one of the modules that torch.nn has too")
 
 
 def _build_their_attention(ours: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -195,7 +208,7 @@ def _build_their_attention(ours: MultiHeadAttention) -> nn.MultiheadAttention:
     )
 
 
-def _layer_sizes(ours: EncoderLayer | DecoderLayer) -> dict:
+def _layer_sizes(ours: EncoderLayer | DecoderLayer) -> dict[str, Any]:
     _build_their_attention(ours.self_attn)  # refuses what torch.nn lacks
     return {
         "d_model": ours.self_attn.d_model,
@@ -209,27 +222,38 @@ def _layer_sizes(ours: EncoderLayer | DecoderLayer) -> dict:
 
 
 def _build_norm(ours: Encoder | Decoder) -> nn.LayerNorm | None:
-    return None if ours.norm is None else nn.LayerNorm(ours.norm.normalized_shape)
+    return None if ours.norm is None else nn.LayerNorm(ours.norm.normalized_shape[0])
 
 
 def _build_ours(theirs: nn.Module) -> nn.Module:
     """A module of ours, of the sizes of one of torch.nn."""
     match theirs:
         case nn.MultiheadAttention():
-            options = {"key_dim": theirs.kdim, "value_dim": theirs.vdim, "bias": theirs.in_proj_bias is not None}
-            return MultiHeadAttention(theirs.embed_dim, theirs.num_heads, dropout=theirs.dropout, **options)
+            return MultiHeadAttention(
+                theirs.embed_dim,
+                theirs.num_heads,
+                key_dim=theirs.kdim,
+                value_dim=theirs.vdim,
+                dropout=theirs.dropout,
+                bias=theirs.in_proj_bias is not None,
+            )
         case nn.TransformerEncoderLayer() | nn.TransformerDecoderLayer():
             kind = EncoderLayer if isinstance(theirs, nn.TransformerEncoderLayer) else DecoderLayer
             return kind(**_our_layer_sizes(theirs))
         case nn.TransformerEncoder() | nn.TransformerDecoder():
             kind = Encoder if isinstance(theirs, nn.TransformerEncoder) else Decoder
-            sizes = {**_our_layer_sizes(theirs.layers[0]), "num_layers": len(theirs.layers)}
-            return kind(TransformerConfig(1, 1, final_norm=theirs.norm is not None, **sizes))
-    raise ValueError(f"theirs is a {type(theirs).__name__}; expected one of the modules of torch.nn that we have too")
+            sizes = _our_layer_sizes(theirs.layers[0])
+            final_norm = theirs.norm is not None
+            return kind(TransformerConfig(1, 1, num_layers=len(theirs.layers), final_norm=final_norm, **sizes))
+        case _:
+            name = type(theirs).__name__
+            raise ValueError(f"theirs is a {name}; expected one of the modules of torch.nn that we have too")
 
 
-def _our_layer_sizes(theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> dict:
-    names = {F.relu: "relu", F.gelu: "gelu"}
+def _our_layer_sizes(theirs: nn.Module) -> dict[str, Any]:
+    if not isinstance(theirs, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+        raise ValueError(f"a layer of theirs is a {type(theirs).__name__}; expected one of torch.nn's own layers")
+    names: dict[object, str] = {F.relu: "relu", F.gelu: "gelu"}
     if theirs.activation not in names:
         raise ValueError(f"the activation of theirs is {theirs.activation}; expected F.relu or F.gelu")
     return {

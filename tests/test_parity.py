@@ -234,6 +234,12 @@ def test_the_weights_are_copies():
     torch.testing.assert_close(dict(ours.state_dict()), before, rtol=0, atol=0)
 
 
+def their_encoder_of(layer):
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 3, 20, batch_first=True), 1)
+    encoder.layers[0] = layer
+    return encoder
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -243,6 +249,10 @@ def test_the_weights_are_copies():
         (lambda: to_torch(EncoderLayer(**SIZES, rotary=RotaryPositions(4))), "ours has rotary positions"),
         (lambda: to_torch(MultiHeadAttention(12, 3, head_dim=5)), r"H·d and out_dim are \(15, 12\); expected d_model"),
         (lambda: to_torch(MultiHeadAttention(12, 3, out_dim=5)), r"H·d and out_dim are \(12, 5\); expected d_model"),
+        (
+            lambda: from_torch(their_encoder_of(nn.Linear(12, 12))),
+            "a layer of theirs is a Linear; expected one of torch.nn's own layers",
+        ),
         (
             lambda: from_torch(nn.TransformerEncoderLayer(12, 3, 20, activation=torch.tanh, batch_first=True)),
             "the activation of theirs is .*tanh.*; expected F.relu or F.gelu",
