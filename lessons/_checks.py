@@ -14,8 +14,8 @@ def whole(least: int, most: int | None = None, /, **numbers: object) -> None:
     """Whole numbers from `least` on, up to `most` where it is given."""
     expected = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
     for name, value in numbers.items():
-        is_whole = isinstance(value, int) and not isinstance(value, bool)
-        if not is_whole or value < least or (most is not None and value > most):
+        fits = isinstance(value, int) and least <= value and (most is None or value <= most)
+        if not fits or isinstance(value, bool):
             raise refusal(name, value, expected)
 
 

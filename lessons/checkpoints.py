@@ -8,6 +8,7 @@ import os
 import re
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -35,7 +36,7 @@ def write(path: str | Path, state: dict[str, object]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def read(path: str | Path, device: torch.device | str = "cpu") -> dict[str, object]:
+def read(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]:
     """What `write` wrote, with its tensors on `device`. A file that is not wholly so is a ValueError."""
     path = Path(path)
     if not path.is_file():

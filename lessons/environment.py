@@ -25,10 +25,11 @@ def problems(python: tuple[int, int], wanted: dict[str, str], found: dict[str, s
     if python < (3, 11):
         sentences.append(f"this is Python {python[0]}.{python[1]}; the course needs 3.11 or newer.")
     for name, version in wanted.items():
-        if found.get(name) is None:
+        here = found.get(name)
+        if here is None:
             sentences.append(f"{name} is not installed in the Python that this notebook runs in ({sys.executable}).")
-        elif found[name].split("+")[0] != version:
-            sentences.append(f"{name} is {found[name]}; the lessons were made with {version}.")
+        elif here.split("+")[0] != version:
+            sentences.append(f"{name} is {here}; the lessons were made with {version}.")
     return sentences
 
 

@@ -1,6 +1,6 @@
 """How good a model is: with the right words before it (teacher-forced), and when it writes alone (free-running)."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ def write_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50)
 
 
 @contextmanager
-def evaluating(model: torch.nn.Module) -> Iterator[None]:
+def evaluating(model: torch.nn.Module) -> Generator[None]:
     """Without dropout for a while; afterwards as it was."""
     was = model.training
     model.eval()

@@ -19,11 +19,11 @@ class Linear(nn.Linear):
     On a CPU torch leaves them to MKL, which can take twice as long on processors not made by Intel.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x (..., in_features). Returns (..., out_features)."""
-        if not _is_for_onednn(x, self.weight):
-            return F.linear(x, self.weight, self.bias)
-        x = x.to_mkldnn()
+    def forward(self, input: Tensor) -> Tensor:
+        """input (..., in_features). Returns (..., out_features)."""
+        if not _is_for_onednn(input, self.weight):
+            return F.linear(input, self.weight, self.bias)
+        x = input.to_mkldnn()
         output = F.linear(x, self.weight, self.bias)
         _differentiate_as(_plain_linear, output, x, self.weight, self.bias)
         return output.to_dense()
@@ -32,14 +32,14 @@ class Linear(nn.Linear):
 class Dropout(nn.Dropout):
     """nn.Dropout, which on a CPU takes 16 random bits for each number instead of 64, and a fifth of the time."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x of any shape. Returns the same shape, in training with a fraction p set to 0 and the rest scaled up."""
-        if not self.training or self.p in (0.0, 1.0) or x.device.type != "cpu":
-            return F.dropout(x, self.p, self.training)
-        words = torch.empty(x.numel() // 4 + 1, dtype=torch.int64, device=x.device).random_(-(2**63), None)
-        bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # from -2^15 up to 2^15, all equally likely
+    def forward(self, input: Tensor) -> Tensor:
+        """input of any shape. Returns the same, in training with a fraction p set to 0 and the rest scaled up."""
+        if not self.training or self.p in (0.0, 1.0) or input.device.type != "cpu":
+            return F.dropout(input, self.p, self.training)
+        words = torch.empty(input.numel() // 4 + 1, dtype=torch.int64, device=input.device).random_(-(2**63), None)
+        bits = words.view(torch.int16)[: input.numel()].view(input.shape)  # from -2^15 up to 2^15, all equally likely
         keep = bits >= round(self.p * 2**16) - 2**15
-        return x * keep.to(x.dtype).div_(1.0 - self.p)
+        return input * keep.to(input.dtype).div_(1.0 - self.p)
 
 
 def fused_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> Tensor:

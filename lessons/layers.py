@@ -90,11 +90,10 @@ class EncoderLayer(nn.Module):
         rotary: nn.Module | None = None,
     ):
         super().__init__()
-        residual = {"dropout": dropout, "norm_first": norm_first}
         self.self_attn = MultiHeadAttention(d_model, num_heads, dropout=dropout, rotary=rotary, linear=Linear)
-        self.self_attn_residual = Residual(d_model, **residual)
+        self.self_attn_residual = Residual(d_model, dropout=dropout, norm_first=norm_first)
         self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout, activation=activation)
-        self.feed_forward_residual = Residual(d_model, **residual)
+        self.feed_forward_residual = Residual(d_model, dropout=dropout, norm_first=norm_first)
 
     def forward(
         self, x: Tensor, allowed: Tensor | None = None, *, need_weights: bool = False
@@ -131,13 +130,12 @@ class DecoderLayer(nn.Module):
         rotary: nn.Module | None = None,
     ):
         super().__init__()
-        residual = {"dropout": dropout, "norm_first": norm_first}
         self.self_attn = MultiHeadAttention(d_model, num_heads, dropout=dropout, rotary=rotary, linear=Linear)
-        self.self_attn_residual = Residual(d_model, **residual)
+        self.self_attn_residual = Residual(d_model, dropout=dropout, norm_first=norm_first)
         self.cross_attn = MultiHeadAttention(d_model, num_heads, dropout=dropout, linear=Linear)
-        self.cross_attn_residual = Residual(d_model, **residual)
+        self.cross_attn_residual = Residual(d_model, dropout=dropout, norm_first=norm_first)
         self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout, activation=activation)
-        self.feed_forward_residual = Residual(d_model, **residual)
+        self.feed_forward_residual = Residual(d_model, dropout=dropout, norm_first=norm_first)
 
     def forward(
         self,

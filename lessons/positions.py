@@ -85,6 +85,8 @@ class SinusoidalPositions(nn.Module):
     Attention Is All You Need, section 3.5.
     """
 
+    table: Tensor
+
     def __init__(self, d_model: int, *, max_len: int = MAX_LEN, base: float = 10000.0):
         super().__init__()
         positive(max_len=max_len)
@@ -131,8 +133,8 @@ class RotaryPositions(nn.Module):
         if x.dim() < 2 or x.size(-1) != self.head_dim:
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., T, {self.head_dim})")
         precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell angle 2049 from 2048
-        options = {"base": self.base, "offset": offset, "dtype": precise, "device": x.device}
-        return rotate(x, rotary_angles(x.size(-2), self.head_dim, **options))
+        length, head_dim = x.shape[-2:]
+        return rotate(x, rotary_angles(length, head_dim, base=self.base, offset=offset, dtype=precise, device=x.device))
 
 
 def _angles(num_positions: int, size: int, base: float, offset: int) -> Tensor:

@@ -10,7 +10,7 @@ MiniLM (arXiv 2002.10957) is a small BERT; Sentence-BERT (arXiv 1908.10084) take
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -158,7 +158,7 @@ def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:
 
 
 @contextmanager
-def without_heads(encoder: Encoder, heads: Iterable[tuple[int, int]]) -> Iterator[None]:
+def without_heads(encoder: Encoder, heads: Iterable[tuple[int, int]]) -> Generator[None]:
     """Inside `with`, the output of these heads, pairs (layer, head), is 0 before out_proj."""
     silent: dict[int, list[int]] = {}
     for layer, head in heads:

@@ -64,7 +64,7 @@ def _end(file: Path, size: int) -> bytes:
         return opened.read(size)
 
 
-def _append(entry: dict) -> None:
+def _append(entry: dict[str, object]) -> None:
     file = kept_in()
     if file is None:
         return

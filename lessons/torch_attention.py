@@ -96,7 +96,7 @@ class MultiheadAttentionByHand(nn.Module):
             nn.init.xavier_uniform_(weight)
         if bias:
             nn.init.zeros_(self.out_proj.bias)
-        if add_bias_kv:
+        if self.bias_k is not None and self.bias_v is not None:
             nn.init.xavier_normal_(self.bias_k)
             nn.init.xavier_normal_(self.bias_v)
 
@@ -157,7 +157,7 @@ class MultiheadAttentionByHand(nn.Module):
     def append(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
         """One more key and value for add_bias_kv, one for add_zero_attn; all may look at them, so the mask gets 0."""
         keys = len(k)
-        if self.bias_k is not None:
+        if self.bias_k is not None and self.bias_v is not None:
             bias_k, bias_v = self.bias_k.expand(-1, k.size(1), -1), self.bias_v.expand(-1, v.size(1), -1)  # (1, B, E)
             k, v = torch.cat([k, bias_k]), torch.cat([v, bias_v])
         if self.add_zero_attn:

@@ -6,7 +6,7 @@ Computer Vision (arXiv 1512.00567), section 7.
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -241,13 +241,13 @@ class Trainer:
         """Copies all that the optimizer is going to change, for an interrupt may come in the middle of it."""
         live = list(self._tensors().values())
         copies = [torch.empty_like(x) for x in live] if self._kept is None else self._kept[1]
-        torch._foreach_copy_(copies, live)
+        _copy_all(live, copies)
         self._kept = self._counts, copies
 
     def _undo(self) -> None:
         """Takes back a step that was begun and not taken: its copies are those of the present counts."""
         if self._kept is not None and self._kept[0] is self._counts:
-            torch._foreach_copy_(list(self._tensors().values()), self._kept[1])
+            _copy_all(self._kept[1], list(self._tensors().values()))
             self._kept = Counts(), self._kept[1]
 
     def _check_finite(self, name: str, number: Tensor, step: int, rate: float) -> None:
@@ -256,6 +256,10 @@ class Trainer:
                 f"the {name} is {number.item()} at step {step}, learning rate {rate:.2g}. The model is as it was after "
                 f"step {step - 1}. Try a smaller learning_rate, a longer warmup, clip=1.0, or precision='float32'."
             )
+
+
+def _copy_all(sources: list[Tensor], targets: list[Tensor]) -> None:
+    torch._foreach_copy_(targets, sources)  # pyright: ignore[reportPrivateImportUsage]
 
 
 def _insist(*actions: Callable[[], object]) -> None:
@@ -273,7 +277,7 @@ def _insist(*actions: Callable[[], object]) -> None:
 
 
 @contextmanager
-def _seeded(seed: int, device: torch.device) -> Iterator[None]:
+def _seeded(seed: int, device: torch.device) -> Generator[None]:
     """Random numbers, those of dropout, from a seed; afterwards torch's own go on as if nothing had been."""
     with torch.random.fork_rng(devices=[] if device.type == "cpu" else [device]):
         torch.manual_seed(seed)
@@ -284,7 +288,7 @@ def _precision(name: str, device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=name == "bfloat16")
 
 
-def _groups(model: nn.Module, weight_decay: float) -> list[dict]:
+def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
     """Matrices, whose weights decay, and biases and norms, whose do not."""
     parameters = list(model.parameters())
     return [

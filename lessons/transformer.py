@@ -4,7 +4,8 @@ Attention Is All You Need (arXiv 1706.03762), section 3.
 """
 
 import math
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,11 @@ from lessons.fast import Dropout, Linear
 from lessons.layers import DecoderLayer, EncoderLayer, Weights
 from lessons.masks import causal, combine, padding
 from lessons.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+
+ADDED: dict[str | None, type[SinusoidalPositions | LearnedPositions]] = {
+    "sinusoids": SinusoidalPositions,
+    "learned": LearnedPositions,
+}
 
 
 class Embedding(nn.Module):
@@ -29,7 +35,7 @@ class Embedding(nn.Module):
         vocab_size = config.src_vocab_size if side == "src" else config.tgt_vocab_size
         self.tokens = nn.Embedding(vocab_size, config.d_model)
         nn.init.normal_(self.tokens.weight, std=config.d_model**-0.5)
-        added = {"sinusoids": SinusoidalPositions, "learned": LearnedPositions}.get(config.positions)
+        added = ADDED.get(config.positions)
         self.positions = None if added is None else added(config.d_model, max_len=config.max_len)
         self.dropout = Dropout(config.dropout)
 
@@ -49,7 +55,8 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(**_layer_options(config)) for _ in range(config.num_layers))
+        layers = nn.ModuleList(EncoderLayer(**_layer_options(config)) for _ in range(config.num_layers))
+        self.layers = cast(Sequence[EncoderLayer], layers)
         self.norm = nn.LayerNorm(config.d_model) if config.ends_in_norm else None
 
     def forward(
@@ -72,7 +79,8 @@ class Decoder(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.layers = nn.ModuleList(DecoderLayer(**_layer_options(config)) for _ in range(config.decoder_depth))
+        layers = nn.ModuleList(DecoderLayer(**_layer_options(config)) for _ in range(config.decoder_depth))
+        self.layers = cast(Sequence[DecoderLayer], layers)
         self.norm = nn.LayerNorm(config.d_model) if config.ends_in_norm else None
 
     def forward(
@@ -194,7 +202,7 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
     return {**counts, "total": sum(counts.values())}
 
 
-def _layer_options(config: TransformerConfig) -> dict:
+def _layer_options(config: TransformerConfig) -> dict[str, Any]:
     return {
         "d_model": config.d_model,
         "num_heads": config.num_heads,

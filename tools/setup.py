@@ -303,8 +303,8 @@ def install_course():
     print("Starting everything once ...", flush=True)
     environment = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
     jupyterlab = [str(VENV_PYTHON), "-m", "tools.lab", "--version"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(jupyterlab, cwd=str(ROOT), env=environment, **quiet):
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(jupyterlab, cwd=str(ROOT), env=environment, stdout=quiet, stderr=quiet):
         run(VENV_PYTHON, "-c", "import lessons.plots, lessons.widgets", environment=environment)
 
 
@@ -312,9 +312,16 @@ def run(*command, environment=None):
     """Run a command in the project folder and show what it prints; when it fails, keep that and raise the sentence."""
     lines = []
     command = [str(part) for part in command]
-    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, cwd=str(ROOT), env=environment, **options) as process, Dots() as dots:
-        for line in process.stdout:
+    process = subprocess.Popen(
+        command,
+        cwd=str(ROOT),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    with process, Dots() as dots:
+        for line in process.stdout or ():
             lines.append(line.decode(errors="replace"))
             if not re.match(r" [+~-] |Requirement already satisfied", lines[-1]):  # one line for each package
                 dots.show(lines[-1])

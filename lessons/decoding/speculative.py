@@ -4,7 +4,8 @@ Fast Inference from Transformers via Speculative Decoding (arXiv 2211.17192), se
 Large Language Model Decoding with Speculative Sampling (arXiv 2302.01318).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -46,13 +47,13 @@ def speculative(
     """
     positive(proposals=proposals, max_len=max_len)
     _check_one_sentence(draft=draft, writer=writer)
-    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    probabilities = partial(distribution, temperature=temperature, top_k=top_k, top_p=top_p)
     ids = (marks.bos_id,)
     while ids[-1] != marks.eos_id and len(ids) <= max_len:
         room = max_len - len(ids)  # one more word comes from the writer itself
-        proposed, guessed = _propose(draft, ids, marks, min(proposals, room), generator, options)
+        proposed, guessed = _propose(draft, ids, marks, min(proposals, room), generator, probabilities)
         logits = writer.step(torch.tensor([[ids[-1], *proposed]], device=writer.device))[0]  # (n + 1, V)
-        accepted, own = judge(proposed, guessed, distribution(logits, **options), generator)
+        accepted, own = judge(proposed, guessed, probabilities(logits), generator)
         ended = marks.eos_id in proposed[:accepted]
         ids = (*ids, *proposed[:accepted], *(() if ended else (own,)))
         for model in (draft, writer):
@@ -81,14 +82,14 @@ def _propose(
     marks: Marks,
     count: int,
     generator: torch.Generator,
-    options: dict,
+    probabilities: Callable[[Tensor], Tensor],
 ) -> tuple[tuple[int, ...], Tensor]:
     """Up to `count` words of the draft, no more after an end mark, and the probabilities that each was drawn by."""
     proposed, guessed = (), []
     while len(proposed) < count and marks.eos_id not in proposed:
         unread = (*ids, *proposed)[draft.length :]
         logits = draft.step(torch.tensor([unread], device=draft.device))[0, -1]  # (V,)
-        guessed.append(distribution(logits, **options))
+        guessed.append(probabilities(logits))
         proposed = (*proposed, int(draw_ids(guessed[-1], generator)))
     return proposed, torch.stack(guessed) if guessed else torch.empty(0)
 

@@ -17,22 +17,32 @@ from lessons.layers import ACTIVATIONS, DecoderLayer
 from lessons.masks import causal, combine, padding
 from lessons.transformer import Transformer
 
+Norm = tuple[tuple[int, ...], Tensor, Tensor, float]  # normalized_shape, weight, bias, eps
+
 ROOM = 32  # positions that a memory has room for at first; it doubles when it is full
 
 
 class Writer(Protocol):
-    """Reads words and gives the logits of the word after each of them. It remembers all that it has read.
+    """Reads words and gives the logits of the word after each of them. It remembers all that it has read."""
 
-    batch_size: B, how many sentences it writes at once. length: how many words of each it has read.
-    device: where it wants the ids.
-    """
+    @property
+    def batch_size(self) -> int:
+        """B, how many sentences it writes at once."""
+        ...
 
-    batch_size: int
-    length: int
-    device: torch.device
+    @property
+    def length(self) -> int:
+        """How many words of each sentence it has read."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where it wants the ids."""
+        ...
 
     def step(self, ids: Tensor) -> Tensor:
         """ids (B, n), the words that follow what was read. Returns logits (B, n, V)."""
+        ...
 
     def select(self, rows: Tensor) -> None:
         """Goes on with these of its sentences, rows (B',), some of them more than once."""
@@ -202,10 +212,10 @@ class LayerMemory:
         numbers = self.cross_k.numel() + self.cross_v.numel() + 2 * self.k[:, :, :length].numel()
         return numbers * self.k.element_size()
 
-    def _before(self, x: Tensor, norm: tuple) -> Tensor:
+    def _before(self, x: Tensor, norm: Norm) -> Tensor:
         return torch.layer_norm(x, *norm) if self.norm_first else x
 
-    def _after(self, x: Tensor, output: Tensor, norm: tuple) -> Tensor:
+    def _after(self, x: Tensor, output: Tensor, norm: Norm) -> Tensor:
         x = x + output
         return x if self.norm_first else torch.layer_norm(x, *norm)
 

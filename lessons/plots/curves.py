@@ -30,8 +30,8 @@ def plot_curves(
         y = _numbers(y)
         if y.shape != (len(x),):
             raise ValueError(f"curve {name!r} has shape {y.shape}; expected ({len(x)},), one point for each x")
-        style = {"color": COLOURS[i % 6], "marker": MARKERS[i % 6], "linestyle": LINES[i % 6]}
-        ax.plot(list(x), y, label=name, markersize=5, **style)
+        mark, line = MARKERS[i % 6], LINES[i % 6]
+        ax.plot(list(x), y, label=name, color=COLOURS[i % 6], linestyle=line, marker=mark, markersize=5)
     if "x" in log:
         ax.set_xscale("log", base=2)
         ax.set_xticks(list(x), labels=[f"{value:g}" for value in x])

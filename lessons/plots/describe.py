@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.patches import StepPatch
+from matplotlib.text import Annotation, Text
 
 
 def describe(ax: Axes) -> str:
@@ -19,16 +20,17 @@ def describe(ax: Axes) -> str:
 
 def _cells(ax: Axes) -> list[str]:
     mesh = next(collection for collection in ax.collections if isinstance(collection, QuadMesh))
+    numbers = np.ma.asarray(mesh.get_array())
     lines = ["columns: " + "  ".join(label.get_text() for label in ax.get_xticklabels())]
     for row, name in enumerate(label.get_text() for label in ax.get_yticklabels()):
         written = {int(cell.get_position()[0]): cell.get_text() for cell in ax.texts if _row(cell) == row}
-        coloured = {i: f"{number:.1f}" for i, number in enumerate(mesh.get_array()[row]) if i not in written}
+        coloured = {i: f"{number:.1f}" for i, number in enumerate(numbers[row]) if i not in written}
         lines.append(f"{name}: " + "  ".join(text for _, text in sorted({**written, **coloured}.items())))
     low, high = mesh.get_clim()
     return [*lines, f"colours: {mesh.get_cmap().name} from {low:.2g} to {high:.2g}"]
 
 
-def _row(cell) -> int:
+def _row(cell: Text) -> int:
     return int(cell.get_position()[1])
 
 
@@ -56,6 +58,5 @@ def _histograms(ax: Axes) -> list[str]:
 def _notes(ax: Axes) -> list[str]:
     """What is written over the ticks, as the mean of a bar is."""
     names = {place: label.get_text() for place, label in zip(ax.get_xticks(), ax.get_xticklabels())}
-    return [
-        f"{names.get(note.xy[0], 'at ' + str(note.xy))}: {note.get_text()}" for note in ax.texts if hasattr(note, "xy")
-    ]
+    notes = [text for text in ax.texts if isinstance(text, Annotation)]
+    return [f"{names.get(note.xy[0], 'at ' + str(note.xy))}: {note.get_text()}" for note in notes]

@@ -62,7 +62,7 @@ def plot_matrix(
     if decimals is not None:
         whole(0, decimals=decimals)
         _write_numbers(ax, matrix, ~special, decimals)
-    for row, column in np.argwhere(special):
+    for row, column in np.argwhere(special).tolist():
         _mark(ax, row, column, matrix[row, column], crossed[row, column])
     ax.set(xlabel=f"{column_axis} →", ylabel=f"← {row_axis}", title=title)
     ax.tick_params(axis="y", rotation=0)
@@ -72,12 +72,13 @@ def plot_matrix(
 
 def plot_scores(scores: Any, *, ax: Axes | None = None, title: str = "scores", **options: Any) -> Axes:
     """Scores (Q, K) before the softmax: orange below zero, white at zero, purple above; −∞ where masked."""
-    return plot_matrix(scores, ax=ax, title=title, **{**_ATTENTION, "decimals": 2, **options})
+    defaults: dict[str, Any] = {**_ATTENTION, "decimals": 2}
+    return plot_matrix(scores, ax=ax, title=title, **{**defaults, **options})
 
 
 def plot_weights(weights: Any, *, ax: Axes | None = None, title: str = "weights", **options: Any) -> Axes:
     """Weights (Q, K) from 0, dark, to 1, bright."""
-    defaults = {**_ATTENTION, "cmap": WEIGHTS, "limits": (0.0, 1.0)}
+    defaults: dict[str, Any] = {**_ATTENTION, "cmap": WEIGHTS, "limits": (0.0, 1.0)}
     return plot_matrix(weights, ax=ax, title=title, **{**defaults, **options})
 
 
@@ -86,11 +87,12 @@ def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = "allowed", *
     matrix = _matrix(allowed, "allowed")
     if matrix.dtype != bool:
         raise ValueError(f"allowed holds {matrix.dtype}; expected bool, True = may look")
-    defaults = {**_ATTENTION, "cmap": WEIGHTS, "limits": (0.0, 1.0), "decimals": 0, "blocked": ~matrix}
+    colours = {"cmap": WEIGHTS, "limits": (0.0, 1.0)}
+    defaults: dict[str, Any] = {**_ATTENTION, **colours, "decimals": 0, "blocked": ~matrix}
     return plot_matrix(matrix.astype(float), ax=ax, title=title, **{**defaults, **options})
 
 
-_ATTENTION = {"row_axis": "queries", "column_axis": "keys"}
+_ATTENTION: dict[str, Any] = {"row_axis": "queries", "column_axis": "keys"}
 
 
 def _matrix(values: Any, name: str) -> np.ndarray:
@@ -118,14 +120,15 @@ def _size(shape: tuple[int, int]) -> tuple[float, float]:
 
 def _write_numbers(ax: Axes, matrix: np.ndarray, where: np.ndarray, decimals: int) -> None:
     mesh = ax.collections[0]
-    for row, column in np.argwhere(where):
+    for row, column in np.argwhere(where).tolist():
         value = matrix[row, column]
-        ink = "#ffffff" if _luminance(mesh.to_rgba(float(value))) < 0.179 else "#000000"  # the greater contrast
+        colour = mesh.to_rgba(np.array(float(value)))
+        ink = "#ffffff" if _luminance(colour) < 0.179 else "#000000"  # the greater contrast
         text = f"{round(float(value), decimals) + 0.0:.{decimals}f}".replace("-", "−")
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
 
 
-def _luminance(colour: tuple[float, ...]) -> float:
+def _luminance(colour: np.ndarray) -> float:
     """Relative luminance from 0 to 1, as the Web Content Accessibility Guidelines define it."""
     red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

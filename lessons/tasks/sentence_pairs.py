@@ -41,14 +41,15 @@ class SentencePairs(Task):
         learned_from = _sample(pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0]))
         if not learned_from:
             raise ValueError(f"{self.path.name} has no pair outside the held-out ones; expected more pairs")
-        vocabs = [Subwords(side, vocab_size=vocab_size) for side in zip(*learned_from)]
+        sources, targets = zip(*learned_from)
+        vocabs = Subwords(sources, vocab_size=vocab_size), Subwords(targets, vocab_size=vocab_size)
         unseen = (
             f"Whole sentences: one source sentence of {held_out_share}, with all its translations. A piece of a word "
             "that training lacks is read as unknown."
         )
         name = f"sentence pairs of {self.path.name}"
-        super().__init__(name, 5, unseen, tuple(vocabs), tuple(vocab.writing for vocab in vocabs))
-        self._splits = self._load(read_pairs(path, encoding=encoding), max_len)
+        super().__init__(name, 5, unseen, vocabs, (vocabs[0].writing, vocabs[1].writing))
+        self._splits = self._load(read_pairs(path, encoding=encoding), *vocabs, max_len)
 
     def is_held_out(self, source: str) -> bool:
         """Whether a source sentence is kept from training."""
@@ -71,10 +72,12 @@ class SentencePairs(Task):
         rows = self._order[split][places]
         return Batch(*(side.rows(rows, vocab.pad_id) for side, vocab in zip(sides, (self.src_vocab, self.tgt_vocab))))
 
-    def _load(self, pairs: Iterator[tuple[str, str]], max_len: int) -> dict[str, tuple["_Sentences", "_Sentences"]]:
+    def _load(
+        self, pairs: Iterator[tuple[str, str]], src_vocab: Subwords, tgt_vocab: Subwords, max_len: int
+    ) -> dict[str, tuple["_Sentences", "_Sentences"]]:
         splits = {split: (_Sentences(), _Sentences()) for split in SPLITS}
         for source, target in pairs:
-            src, tgt = self.src_vocab.encode(source), self.tgt_vocab.encode(target, bos=True, eos=True)
+            src, tgt = src_vocab.encode(source), tgt_vocab.encode(target, bos=True, eos=True)
             if len(src) > max_len or len(tgt) > max_len + 2:  # the marks
                 self.skipped += 1
                 continue

@@ -38,8 +38,8 @@ class Subwords:
             show_progress=False,
         )
         tokenizer.train_from_iterator(("\n".join(_units(sentence)) for sentence in sentences), trainer)
-        self.words = [tokenizer.id_to_token(i) for i in range(tokenizer.get_vocab_size())]
-        self._ids = {word: i for i, word in enumerate(self.words)}
+        self._ids = tokenizer.get_vocab()
+        self.words = sorted(self._ids, key=self._ids.__getitem__)
         self.pad_id, self.bos_id, self.eos_id, self.unk_id = (self._ids[w] for w in special)
         bpe = tokenizer.model
         self._pieces = lru_cache(REMEMBERED)(lambda unit: [token.id for token in bpe.tokenize(unit)])

@@ -66,8 +66,8 @@ class Task:
     ):
         self.name, self.difficulty, self.unseen = name, difficulty, unseen
         self.src_vocab, self.tgt_vocab = vocabs
-        self._writing = dict(zip(("src", "tgt"), writings))
-        self._vocab = dict(zip(("src", "tgt"), vocabs))
+        self._writing = {"src": writings[0], "tgt": writings[1]}
+        self._vocab = {"src": vocabs[0], "tgt": vocabs[1]}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, words: {len(self.src_vocab)} and {len(self.tgt_vocab)})"

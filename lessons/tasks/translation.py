@@ -190,4 +190,5 @@ def _all_words(side: int) -> list[str]:
     times = [time for lists in (*words.TIMES.values(), [words.USUAL_TIMES]) for some in lists for time in some]
     places = [place for some in words.PLACES.values() for place in some]
     adjectives = [adjective for some in words.ADJECTIVES.values() for adjective in some]
-    return [entry[side] for entry in (*forms, *people, *words.NUMBERS, *times, *places, *adjectives, FUNCTION_WORDS)]
+    entries = (*forms, *people, *words.NUMBERS, *times, *places, *adjectives, FUNCTION_WORDS)
+    return [(en, zh)[side] for en, zh, *_ in entries]

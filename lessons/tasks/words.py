@@ -99,7 +99,7 @@ _NOUNS = """
     mathematics | | 数学 | | subject
     music | | 音乐 | | subject
 """
-NOUNS = [Noun(*columns, frozenset(classes.split())) for *columns, classes in _rows(_NOUNS)]
+NOUNS = [Noun(one, many, zh, measure, frozenset(classes.split())) for one, many, zh, measure, classes in _rows(_NOUNS)]
 
 _VERBS = """
     buy | buys | bought | 买 | text tool vehicle furniture clothes head animal plant food drink | trade
@@ -123,8 +123,8 @@ _VERBS = """
     teach | teaches | taught | 教 | subject | room
 """
 VERBS = [
-    Verb(*columns, frozenset(classes.split()), frozenset([*places.split(), "city"]))
-    for *columns, classes, places in _rows(_VERBS)
+    Verb(base, third, past, zh, frozenset(classes.split()), frozenset([*places.split(), "city"]))
+    for base, third, past, zh, classes, places in _rows(_VERBS)
 ]
 
 _ADJECTIVES = """
