@@ -65,8 +65,8 @@ def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like
     Whatever is raised becomes part of the outcome, but for an interrupt by the learner or by the time limit.
     """
     function = candidate if callable(candidate) else lambda: candidate
-    if like is not None and outputs > 1 and not is_class(candidate):
-        function = _splitting(function, like.results)
+    if like is not None and not is_class(candidate):
+        function = _examined(function, like.results)
     inputs = [x.detach().clone() if is_tensor(x) else deepcopy(x) for x in case.inputs.values()]
     floats = [x for x in inputs if is_tensor(x) and x.is_floating_point()] if case.gradients else []
     for tensor in floats:
@@ -105,13 +105,16 @@ def _guarded(work: Callable[[], Any], settings: list[str]) -> tuple[Any, BaseExc
         settings += state.put_back(before)
 
 
-def _splitting(function: Callable[..., Any], wanted: Sequence[Any]) -> Callable[..., Any]:
-    """The function, but results stacked in one tensor or array come apart, as in `a, b = function(x)`."""
+def _examined(function: Callable[..., Any], wanted: Sequence[Any]) -> Callable[..., Any]:
+    """The function, but what it gives is safe to hand to torch, and where several results are wanted and come
+    stacked in one tensor or array, they come apart, as in `a, b = function(x)`.
+    """
     shapes = {tuple(x.shape) if is_tensor(x) else None for x in wanted}
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        if type(result) in (Tensor, np.ndarray) and result.ndim and len(result) == len(wanted):
+        _refuse_pretenders(result)
+        if len(wanted) > 1 and type(result) in (Tensor, np.ndarray) and result.ndim and len(result) == len(wanted):
             return tuple(result) if shapes == {tuple(result.shape[1:])} else result
         return result
 
@@ -119,12 +122,17 @@ def _splitting(function: Callable[..., Any], wanted: Sequence[Any]) -> Callable[
     return call
 
 
+def _refuse_pretenders(result: Any) -> None:
+    parts = result if type(result) in (list, tuple) else [result]
+    if any(isinstance(part, Tensor) and not is_tensor(part) for part in parts):
+        raise TypeError("the answer says that it is a tensor, and is none")  # it would crash torch
+
+
 def _tidy(result: Any, outputs: int, *, plain: bool) -> tuple[Any, ...]:
     """The results, each an ordinary tensor if it is a tensor. plain: an answer that may be a number or a list."""
     if plain:
+        _refuse_pretenders(result)
         parts = result if type(result) in (list, tuple) else [result]
-        if any(isinstance(part, Tensor) and not is_tensor(part) for part in parts):
-            raise TypeError("the answer says that it is a tensor, and is none")  # it would crash torch
         rows = parts is result and len(parts) and all(map(is_tensor, parts))
         result = torch.stack(tuple(parts)) if rows else torch.as_tensor(result)
         if result.numel() > LARGE:

@@ -138,6 +138,17 @@ def test_unattempted(exercise):
         assert exercise.check(nothing).verdict == "Not attempted"
 
 
+class Pretender:
+    """torch crashes where it takes this for a tensor."""
+
+    __class__ = torch.Tensor
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_what_pretends_to_be_a_tensor_is_refused(exercise):
+    assert exercise.check(lambda *inputs, **options: Pretender()).verdict == "Not yet"
+
+
 def test_an_attempt_that_returns_nothing_is_an_attempt():
     def forgot_to_return(q, k):
         q @ k.T
