@@ -20,7 +20,7 @@
     floor 4   evaluation       exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file
               pretrained       from_bert(), load_minilm(): a model that others trained, in our encoder
-    floor 5   checking         how an answer is judged: engine, comparing, reports, overview; knows no lesson
+    floor 5   checking         how an answer is judged: run, compared, put into words; knows no lesson
               widgets          MaskStudio and nine more, a folder each: state in Python, drawn in the browser
               display          show(), show_source(), check_same()
               environment      check_environment(): is everything in place?

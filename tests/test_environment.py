@@ -1,12 +1,19 @@
 """The environment check says in words what is wrong."""
 
+import ast
+import sys
+import tomllib
 from importlib import metadata
+from pathlib import Path
 
+import nbformat
 import pytest
+from packaging.requirements import Requirement
 
 from lessons import environment
 from lessons.environment import USED, check_environment, installed, pinned, problems
 
+ROOT = Path(__file__).resolve().parents[1]
 GOOD = {"torch": "2.13.0", "numpy": "2.4.6"}
 
 
@@ -29,10 +36,31 @@ def test_what_is_wrong_is_named(python, found, sentence):
     assert problem.startswith(sentence)
 
 
-def test_every_package_that_lessons_use_is_pinned_and_installed():
+def test_the_packages_that_are_compared_are_pinned_and_installed():
     assert set(pinned()) == set(USED)
     assert pinned()["torch"] == "2.13.0"
     assert {name: version.split("+")[0] for name, version in installed().items()} == pinned()
+
+
+def test_every_package_that_lessons_import_is_a_dependency():
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "lessons").rglob("*.py")]
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        sources += [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    imported = {name.split(".")[0] for source in sources for name in imported_by(source)}
+    foreign = imported - set(sys.stdlib_module_names) - {"lessons"}
+    assert {"torch", "anywidget", "sacrebleu"} <= foreign
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked_for = {Requirement(line).name for line in project["dependencies"]}
+    packages = metadata.packages_distributions()
+    assert {name for name in foreign if not asked_for & set(packages.get(name, []))} == set()
+
+
+def imported_by(source):
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module
 
 
 def test_a_package_that_is_not_there(monkeypatch):
