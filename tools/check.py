@@ -7,7 +7,7 @@ import time
 STEPS = (
     ["ruff", "check"],
     ["ruff", "format", "--check"],
-    ["pyright"],
+    ["pyright", "--pythonpath", sys.executable],
     ["pytest", "-m", "not browser and not notebook and not network", "--ignore=tests/browser", "tests"],
 )
 
