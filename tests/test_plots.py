@@ -35,6 +35,7 @@ every_plot = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def _figures():
     plt.switch_backend("agg")
+    plt.close("all")  # what another module's tests have left open
     yield
     plt.close("all")
 
