@@ -42,8 +42,8 @@ def random_explorer(index):
     generator = torch.Generator().manual_seed(index)
     weights = (3 * torch.randn(heads, queries, keys, generator=generator)).softmax(dim=-1)
     if index % 4 == 0:
-        special = torch.tensor([math.nan, math.inf, -math.inf, -0.5, 2.0, 0.0])
-        drawn = special[torch.randint(6, weights.shape, generator=generator)]
+        special = torch.tensor([math.nan, math.inf, -0.5, 2.0, 0.0])  # −inf is refused
+        drawn = special[torch.randint(5, weights.shape, generator=generator)]
         weights = torch.where(torch.rand(weights.shape, generator=generator) < 0.1, drawn, weights)
     tokens = [chance.choice(["a", "<b>&", '"', "<pad>", "longer than most"]) for _ in range(max(queries, keys))]
     return AttentionExplorer(weights, query_tokens=tokens[:queries], key_tokens=tokens[:keys])
