@@ -21,7 +21,7 @@ def edited(original: Any, *edits: str | tuple[str, str]) -> "Edited":
     definition = isinstance(inspect.unwrap(original), FunctionType | type) and original.__name__ != "<lambda>"
     if not definition and not isinstance(original, Edited):
         raise ValueError(f"original: {original!r}; expected a function that has a name, or a class")
-    pairs = (edits,) if edits and isinstance(edits[0], str) else edits
+    pairs: list[Any] = [edits] if edits and isinstance(edits[0], str) else [*edits]
     if not pairs or not all(isinstance(pair, tuple) and list(map(type, pair)) == [str, str] for pair in pairs):
         raise ValueError(f"edits: {edits!r}; expected two strings, old and new, or pairs of them")
     return Edited(original, tuple((old, new) for old, new in pairs))

@@ -2,7 +2,7 @@
 
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +82,7 @@ SETTINGS = (
 
 
 @contextmanager
-def neutral() -> Iterator[None]:
+def neutral() -> Generator[None]:
     """A state that is always the same, with gradients on. The one before comes back, random numbers included."""
     before = read()
     generators = torch.get_rng_state(), random.getstate(), np.random.get_state()

@@ -1,7 +1,7 @@
 """What every widget shares: state on both sides, clear errors, and a picture of itself where nothing runs."""
 
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -156,7 +156,7 @@ class LessonWidget(anywidget.AnyWidget):
                 setattr(self, name, value)
 
     @contextmanager
-    def _as_computed(self) -> Iterator[None]:
+    def _as_computed(self) -> Generator[None]:
         before, self._computing = self._computing, True
         try:
             yield
@@ -223,7 +223,7 @@ class LessonWidget(anywidget.AnyWidget):
                 setattr(self, name, value)
 
     @contextmanager
-    def _replay(self) -> Iterator[None]:
+    def _replay(self) -> Generator[None]:
         """Changes made within are not the learner's own: nothing is remembered of them."""
         before, self._replaying = self._replaying, True
         try:

@@ -76,7 +76,7 @@ def figure(drawn: list[Panel]) -> Figure:
     picture = Figure(figsize=(sum(widths), height), layout="constrained")
     axes = picture.subplots(1, len(drawn), width_ratios=widths, squeeze=False)[0]
     for ax, panel in zip(axes, drawn):
-        options = {"ax": ax, "rows": panel.rows, "columns": panel.columns, "title": panel.title}
+        options: dict[str, Any] = {"ax": ax, "rows": panel.rows, "columns": panel.columns, "title": panel.title}
         if panel.tone == "mask":
             plots.plot_mask(~panel.hidden, **options)
         elif panel.tone == "scores":

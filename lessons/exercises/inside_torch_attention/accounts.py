@@ -2,10 +2,11 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 from lessons.exercises.inside_torch_attention.combinations import CHOICES
 
-WORDS = {
+WORDS: dict[tuple[Any, ...], str] = {
     ("inputs", "cross-attention"): "key and value are not the query, kdim and vdim are not given",
     ("inputs", "self-attention"): "query, key and value are the same",
     ("inputs", "cross-attention", "kdim and vdim"): "key and value are not the query",

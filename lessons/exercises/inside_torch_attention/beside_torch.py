@@ -80,9 +80,9 @@ def call_beside(candidate: Any, *values: Any) -> Any:
 def _forward(module: nn.Module, choice: dict) -> object:
     inputs, masks = tensors(choice)
     with_gradients = "gradients" in choice["mode"]
-    differentiable = [*inputs, masks["attn_mask"]] if with_gradients else []
-    for tensor in differentiable:
-        tensor.requires_grad_()
+    differentiable: list[Tensor] = []
+    if with_gradients:
+        differentiable += [x.requires_grad_() for x in (*inputs, masks["attn_mask"]) if x is not None]
     arguments = {
         "key_padding_mask": masks["key_padding_mask"],
         "need_weights": choice["need_weights"],

@@ -1,6 +1,6 @@
 """What DecodingExplorer asks of a writer, without a widget: words one by one, and a beam step by step."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ MakeWriter = Callable[[], Writer]
 
 
 @contextmanager
-def blamed() -> Iterator[None]:
+def blamed() -> Generator[None]:
     """Whatever the learner's own function raises within becomes a ValueError, which the browser shows."""
     try:
         yield
@@ -130,7 +130,7 @@ class Search:
 def example() -> tuple[MakeWriter, Vocabulary]:
     """Three words and an end mark: the likeliest first word leads away from the likeliest sentence."""
     vocab = Vocabulary(["thanks", "thank", "you"])
-    after = {
+    after: dict[tuple[str, ...], tuple[float, ...]] = {
         (): (0.0, 0.5, 0.4, 0.1),
         ("thanks",): (0.36, 0.2, 0.14, 0.3),
         ("thank",): (0.03, 0.01, 0.01, 0.95),

@@ -1,5 +1,7 @@
 """FunctionLab where no script runs: its panels, and what it says."""
 
+from typing import Any
+
 from torch import Tensor
 
 from lessons.widgets.function_lab.experiments import Experiment, compare, say_difference
@@ -25,7 +27,7 @@ def _compared(
     tone, columns, axis, blocked = "weights", key_tokens, "key", ~allowed
     if name == "output":
         tone, columns, axis, blocked = "values", [str(i) for i in range(right.size(1))], "feature", None
-    place = {"rows": tokens, "columns": columns, "column_axis": axis}
+    place: dict[str, Any] = {"rows": tokens, "columns": columns, "column_axis": axis}
     reference = Panel(tone, f"the reference's {name}", values=right, blocked=blocked, **place)
     if mine is None:
         return [reference]

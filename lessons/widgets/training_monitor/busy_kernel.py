@@ -1,6 +1,6 @@
 """What a widget needs of Jupyter while a cell runs: that clicks arrive, and to know how the cell ended."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,7 +8,7 @@ from IPython import get_ipython
 
 
 @contextmanager
-def reachable(comm: Any) -> Iterator[None]:
+def reachable(comm: Any) -> Generator[None]:
     """Within, what the browser sends arrives though a cell runs.
 
     JupyterLab sends it to a subshell of the kernel, a thread of its own. From its version 7.4 on, ipykernel leads it

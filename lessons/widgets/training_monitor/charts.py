@@ -29,8 +29,8 @@ def panels(points: list[Point], measures: dict[str, Curve], shown: dict | None, 
 
 def _table(name: str, points: list[Point], digits: int) -> Panel:
     numbers = torch.tensor([[float(point[1]) for point in points]], dtype=torch.float64)
-    axes = {"row_axis": "", "column_axis": "step", "decimals": digits}
-    return Panel("values", name, [name], [str(point[0]) for point in points], _rounded(numbers, digits), **axes)
+    values, steps = _rounded(numbers, digits), [str(point[0]) for point in points]
+    return Panel("values", name, [name], steps, values, row_axis="", column_axis="step", decimals=digits)
 
 
 def _rounded(numbers: Tensor, digits: int) -> Tensor:
