@@ -190,7 +190,7 @@ drop_in = DropIn(
             seen_in="add_zero_attn",
         ),
         Mistake(
-            edited(MultiheadAttentionByHand, "if self.bias_k is not None", "if False"),
+            edited(MultiheadAttentionByHand, "k, v = torch.cat([k, bias_k]), torch.cat([v, bias_v])", "pass"),
             "add_bias_kv is not obeyed: bias_k and bias_v are there, but no key and no value is appended.",
             seen_in="add_bias_kv",
         ),

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lessons.attention import MultiHeadAttention
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 
 class Parts(nn.Module):
@@ -74,13 +74,7 @@ with right:
             return x if self.norm_first else self.norm2(x)
 
 
-with wrong("norm_first=False is not obeyed"):
-
-    class MyEncoderLayer(Parts):
-        def forward(self, x, allowed=None):
-            x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
-            return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
-
+edit("if self.norm_first:", "if True:", "norm_first=False is not obeyed")
 
 with wrong("self_attn gives two things"):
 
