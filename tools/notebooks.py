@@ -26,6 +26,8 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         kept = {"tags": tags} if tags else {}
         if "exercise" in kept.get("tags", []):
             kept["stub"] = cell.source  # what `make reset` puts back
+        if "answers-prediction" in kept.get("tags", []):
+            kept["jupyter"] = {"outputs_hidden": True}  # until the reader runs the cell, or unfolds the output
         cell.metadata = nbformat.from_dict(kept)
         for output in cell.get("outputs", []):
             if "metadata" in output:

@@ -87,7 +87,16 @@ def test_pictures_have_alternative_text_and_are_there(name):
 def test_links_between_lessons_lead_somewhere(name):
     for target in re.findall(r"\]\(([^)#]+\.ipynb)\)", prose(name)):
         assert (ROOT / "notebooks" / target).is_file(), target
-    assert not re.findall(r"\]\((https?:[^)]*)\)", prose(name)), "a lesson works offline"
+
+
+@every_notebook
+def test_what_answers_a_prediction_is_folded_and_stands_below_it(name):
+    asked = False
+    for cell in NOTEBOOKS[name].cells:
+        if "answers-prediction" in cell.metadata.get("tags", []):
+            assert asked, (cell.id, "comes before the words: Predict")
+            assert cell.metadata.jupyter.outputs_hidden
+        asked = asked or re.search(r"\bpredict", cell.source, re.I)
 
 
 def public_names():
