@@ -5,12 +5,14 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from lessons._checks import positive
 from lessons.plots.arrays import as_array
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
+DARK = "#222222"
 MARKERS, LINES = "osD^vP", ("-", "--", "-.", ":", "-", "--")
 
 
@@ -53,16 +55,15 @@ def plot_bars(
     A single number is a bar alone.
     """
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
-    for i, group in enumerate(groups.values()):
-        numbers = _numbers(group)
-        several = len(numbers) > 1
-        spread = numbers.std(ddof=1) if several else None
-        ax.bar(i, numbers.mean(), yerr=spread, capsize=6, color=COLOURS[0], alpha=0.55, width=0.6)
-        if several:
-            ax.plot(i + np.linspace(-0.12, 0.12, len(numbers)), numbers, "o", color="#222222", markersize=4)
-        text = f"{numbers.mean():.2f}" + (f" ± {spread:.2f}" if several else "")
+    numbers = {name: _numbers(group).ravel() for name, group in groups.items()}
+    several = {name: sample if len(sample) > 1 else [] for name, sample in numbers.items()}
+    line = {"color": DARK, "linewidth": 1.2}
+    bar = {"color": COLOURS[0], "alpha": 0.55, "width": 0.6}
+    sns.barplot(numbers, ax=ax, errorbar="sd", capsize=0.2, err_kws=line, **bar)
+    sns.swarmplot(several, ax=ax, color="white", edgecolor=DARK, linewidth=1.2, size=6)
+    for i, sample in enumerate(numbers.values()):
+        text = f"{sample.mean():.2f}" + (f" ± {sample.std(ddof=1):.2f}" if len(sample) > 1 else "")
         ax.annotate(text, (i, 0), xytext=(0, 6), textcoords="offset points", ha="center")
-    ax.set_xticks(range(len(groups)), list(groups))
     return _finish(ax, xlabel, ylabel, title)
 
 
