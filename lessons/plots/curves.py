@@ -58,8 +58,7 @@ def plot_bars(
     numbers = {name: _numbers(group).ravel() for name, group in groups.items()}
     several = {name: sample if len(sample) > 1 else [] for name, sample in numbers.items()}
     line = {"color": DARK, "linewidth": 1.2}
-    bar = {"color": COLOURS[0], "alpha": 0.55, "width": 0.6}
-    sns.barplot(numbers, ax=ax, errorbar="sd", capsize=0.2, err_kws=line, **bar)
+    sns.barplot(numbers, ax=ax, color=COLOURS[0], alpha=0.55, width=0.6, errorbar="sd", capsize=0.2, err_kws=line)
     sns.swarmplot(several, ax=ax, color="white", edgecolor=DARK, linewidth=1.2, size=6)
     for i, sample in enumerate(numbers.values()):
         text = f"{sample.mean():.2f}" + (f" ± {sample.std(ddof=1):.2f}" if len(sample) > 1 else "")
