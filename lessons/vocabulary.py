@@ -6,15 +6,16 @@ import torch
 from torch import Tensor
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
+SPECIAL = (PAD, BOS, EOS, UNK)
 
 
 class Vocabulary:
     """Every known word and its id. The special words come first: padding, begin, end, unknown."""
 
     def __init__(self, words: Iterable[str]):
-        self.words = list(dict.fromkeys([PAD, BOS, EOS, UNK, *words]))
+        self.words = list(dict.fromkeys([*SPECIAL, *words]))
         self._ids = {word: i for i, word in enumerate(self.words)}
-        self.pad_id, self.bos_id, self.eos_id, self.unk_id = (self._ids[w] for w in (PAD, BOS, EOS, UNK))
+        self.pad_id, self.bos_id, self.eos_id, self.unk_id = (self._ids[word] for word in SPECIAL)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -24,9 +25,14 @@ class Vocabulary:
 
         A word that is not known becomes `unk_id`. bos and eos add the marks of begin and end.
         """
-        words = sentence.split() if isinstance(sentence, str) else sentence
-        ids = [self._ids.get(word, self.unk_id) for word in words]
+        ids = self._ids_of(sentence) if isinstance(sentence, str) else [self._id(word) for word in sentence]
         return [self.bos_id] * bos + ids + [self.eos_id] * eos
+
+    def _ids_of(self, text: str) -> list[int]:
+        return [self._id(word) for word in text.split()]
+
+    def _id(self, word: str) -> int:
+        return self._ids.get(word, self.unk_id)
 
     def decode(self, ids: Iterable[int] | Tensor) -> list[str]:
         """The words behind the ids. An id that no word has is a ValueError."""

@@ -51,16 +51,10 @@ class Writer(Protocol):
         """Takes the last `count` words back."""
 
 
-class Recomputed:
-    """A model that runs over the whole sentence for each new word: simple, and slow."""
+class _KeepsIds:
+    """What a writer has that keeps its words so far as ids (B, length)."""
 
-    def __init__(self, model: Transformer, src: Tensor):
-        """src (B, S), padded with the model's src_pad_id."""
-        _check_mode(model)
-        self.model, self.src = model, src
-        with torch.no_grad():
-            self.memory = model.encode(src)  # (B, S, D)
-        self.ids = src.new_empty(len(src), 0)  # (B, length)
+    ids: Tensor
 
     @property
     def device(self) -> torch.device:
@@ -74,6 +68,22 @@ class Recomputed:
     def length(self) -> int:
         return self.ids.size(1)
 
+    def forget(self, count: int) -> None:
+        whole(0, self.length, count=count)
+        self.ids = self.ids[:, : self.length - count]
+
+
+class Recomputed(_KeepsIds):
+    """A model that runs over the whole sentence for each new word: simple, and slow."""
+
+    def __init__(self, model: Transformer, src: Tensor):
+        """src (B, S), padded with the model's src_pad_id."""
+        _check_mode(model)
+        self.model, self.src = model, src
+        with torch.no_grad():
+            self.memory = model.encode(src)  # (B, S, D)
+        self.ids = src.new_empty(len(src), 0)  # (B, length)
+
     @torch.no_grad()
     def step(self, ids: Tensor) -> Tensor:
         _check_step(ids, self.batch_size)
@@ -82,10 +92,6 @@ class Recomputed:
 
     def select(self, rows: Tensor) -> None:
         self.ids, self.memory, self.src = self.ids[rows], self.memory[rows], self.src[rows]
-
-    def forget(self, count: int) -> None:
-        whole(0, self.length, count=count)
-        self.ids = self.ids[:, : self.length - count]
 
 
 class Cached:
@@ -231,7 +237,7 @@ class LayerMemory:
         return self.k[:, :, :end], self.v[:, :, :end]
 
 
-class Table:
+class Table(_KeepsIds):
     """A model made by hand: a function from the words so far to the probabilities of the next one.
 
     next_word: gets a tuple of ids, the begin mark among them, and gives V probabilities.
@@ -242,18 +248,6 @@ class Table:
         self.next_word = next_word
         self.ids = torch.empty(batch_size, 0, dtype=torch.long)
 
-    @property
-    def device(self) -> torch.device:
-        return self.ids.device
-
-    @property
-    def batch_size(self) -> int:
-        return len(self.ids)
-
-    @property
-    def length(self) -> int:
-        return self.ids.size(1)
-
     def step(self, ids: Tensor) -> Tensor:
         _check_step(ids, self.batch_size)
         start = self.length
@@ -263,10 +257,6 @@ class Table:
 
     def select(self, rows: Tensor) -> None:
         self.ids = self.ids[rows]
-
-    def forget(self, count: int) -> None:
-        whole(0, self.length, count=count)
-        self.ids = self.ids[:, : self.length - count]
 
     def _probabilities(self, words: list[int]) -> list[float]:
         row = list(self.next_word(tuple(words)))

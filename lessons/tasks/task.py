@@ -7,7 +7,7 @@ the task's `unseen` says in words which combinations these are.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -24,19 +24,6 @@ class Batch(NamedTuple):
 
     src: Tensor
     tgt: Tensor
-
-
-class Ids(Protocol):
-    """What a task asks of a vocabulary: Vocabulary has it, and so do the Subwords of a file."""
-
-    pad_id: int
-    bos_id: int
-    eos_id: int
-    unk_id: int
-
-    def __len__(self) -> int: ...
-    def encode(self, sentence: list[str], *, bos: bool = False, eos: bool = False) -> list[int]: ...
-    def decode(self, ids: Iterable[int]) -> list[str]: ...
 
 
 class Writing(NamedTuple):
@@ -61,7 +48,7 @@ class Task:
         name: str,
         difficulty: int,
         unseen: str,
-        vocabs: tuple[Ids, Ids],
+        vocabs: tuple[Vocabulary, Vocabulary],
         writings: tuple[Writing, Writing],
     ):
         self.name, self.difficulty, self.unseen = name, difficulty, unseen
