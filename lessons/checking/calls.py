@@ -1,5 +1,6 @@
 """How an answer is called where handing it the inputs is not enough: values of `Exercise.call`."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +24,17 @@ def layer_like(reference: type[nn.Module], name: str, *, sizes: int) -> Callable
     The first `sizes` inputs build the layer, the others are what it is called with. `name` is that of the class.
     """
 
+    @functools.cache
+    def weights_for(*arguments: Any) -> dict[str, Tensor]:
+        torch.default_generator.manual_seed(0)
+        state = reference(*arguments).state_dict()
+        return {key: w + 0.3 * torch.randn(w.shape) for key, w in state.items()}  # norms that do something
+
     def call(candidate: Any, *inputs: Any) -> Any:
         require_layer_class(candidate, name)
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            weights = reference(*inputs[:sizes]).state_dict()
-            weights = {key: w + 0.3 * torch.randn(w.shape) for key, w in weights.items()}  # norms that do something
+            weights = weights_for(*inputs[:sizes])
+            torch.default_generator.manual_seed(0)
             layer = candidate(*inputs[:sizes])
         layer.load_state_dict(weights, strict=False)
         if lost := sorted({key.split(".")[0] for key in weights} - {key.split(".")[0] for key in layer.state_dict()}):

@@ -2,7 +2,7 @@
 
 import random
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -132,11 +132,14 @@ _OWNERS: dict[str, Any] = {
     "torch.nn": nn,
     "torch.nn.functional": F,
 } | {f"torch.nn.{thing.__name__}": thing for thing in _CLASSES}
+_CONTENTS = [vars(owner) for owner in _OWNERS.values()]
 _as_they_were: dict[str, dict[str, Any]] = {}
 
 
 def remember_functions() -> None:
     """Note what torch, Tensor, torch.nn and torch.nn.functional contain."""
+    if _is_as_it_was():
+        return
     for name, owner in _OWNERS.items():
         if not _same(vars(owner), _as_they_were.get(name, {})):
             _as_they_were[name] = dict(vars(owner))
@@ -145,6 +148,8 @@ def remember_functions() -> None:
 def put_functions_back() -> list[str]:
     """Undo what was replaced in torch since remember_functions(); gives the names."""
     replaced: list[str] = []
+    if _is_as_it_was():
+        return replaced
     for name, owner in _OWNERS.items():
         before = _as_they_were[name]
         if _same(vars(owner), before):
@@ -159,7 +164,12 @@ def put_functions_back() -> list[str]:
     return replaced
 
 
-def _same(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+def _is_as_it_was() -> bool:
+    """Whether all owners contain what was noted: compared at once, since nearly always they do."""
+    return _same(_CONTENTS, [*_as_they_were.values()])
+
+
+def _same(now: object, before: object) -> bool:
     try:
         return now == before
     except Exception:  # from the == of something that was put there
