@@ -4,7 +4,7 @@ What goes wrong is said in terms of the arguments: "exactly where key_padding_ma
 """
 
 import functools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -139,8 +139,6 @@ class DropIn(Exercise):
     The cases try what else there is: gradients, other sizes, dropout, half precision.
     """
 
-    _theirs: list[Outcome] = field(default_factory=list, init=False, repr=False, compare=False)
-
     def _judge(self, candidate: object) -> Report:
         """Say whether `candidate` does as torch does in all combinations; if not, in which, and why."""
         report = super()._judge(candidate)
@@ -148,9 +146,7 @@ class DropIn(Exercise):
             return report
         choices = combinations()
         cases = [Choice(choice) for choice in choices]
-        if not self._theirs:  # torch's own results: computed once, and kept
-            self._theirs.extend(self.run(nn.MultiheadAttention, case) for case in cases)
-        want = self._theirs
+        want = [self._theirs(case) for case in cases]
         got, _ = self.try_out(candidate, cases, want)
         wrong = [not mine.same_as(theirs) for mine, theirs in zip(got, want)]
         if any(wrong):
@@ -167,6 +163,13 @@ class DropIn(Exercise):
             return Report("Not yet", f"{everywhere}, since torch does the work. {BORROWED}")
         special = "; ".join(case.about for case in self.draw() if case.inputs["mode"] != PLAIN["mode"])
         return Report("Right", f"{everywhere}. Tried as well: {special}.")
+
+    def _theirs(self, case: Choice) -> Outcome:
+        """What torch's own class gives; run once, and kept."""
+        values = tuple(case.inputs.values())
+        if values not in self._kept:
+            self._kept[values] = self.run(nn.MultiheadAttention, case)
+        return self._kept[values]
 
     def _borrows(self, candidate: object) -> bool:
         cases = self.draw()
