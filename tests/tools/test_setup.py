@@ -250,6 +250,7 @@ def test_half_made_venv_is_repaired(ready, damage, anew):
     assert ready.setup().stdout == ""
 
 
+@pytest.mark.network
 def test_without_uv(ready, tmp_path):
     """pip brings uv into .venv; where there is no uv for this machine, pip goes on alone."""
     add_wheel(ready, "alpha", needs="no-such-package")
