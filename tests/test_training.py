@@ -165,14 +165,14 @@ def test_progress_of_each_step():
 @pytest.fixture(scope="module")
 def learned():
     """A model that has learned to reverse, and its losses on the way."""
-    trainer = make(replace(RECIPE, steps=400, batch_size=32), dropout=0.0)
+    trainer = make(replace(RECIPE, steps=150, batch_size=64), dropout=0.0, d_model=32, norm_first=True)
     return trainer.model, [progress.loss for progress in trainer.fit()]
 
 
 def test_it_learns(learned):
     model, losses = learned
     assert losses[-1] < losses[0] / 5
-    assert exact_match(model, held_out(), TASK) > 0.5
+    assert exact_match(model, held_out(), TASK) > 0.9
 
 
 def test_one_step_is_what_adamw_does():
