@@ -1,4 +1,4 @@
-"""Lesson 02, my_attention: scaled scores, softmax and mixture in one function."""
+"""Lesson 02, my_attention: scaled scores, softmax and weighted average in one function."""
 
 import math
 
@@ -38,7 +38,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(_in_one_line, "dim=-1", "dim=1"),
-            "Right for a table; but with a batch in front, axis 1 no longer holds the keys. Use dim=-1.",
+            "Right for a table; but with a batch in front, axis 1 is no longer the keys. Use dim=-1.",
         ),
         Mistake(
             edited(_in_one_line, " / math.sqrt(q.size(-1))", ""),
@@ -46,11 +46,11 @@ whole = Exercise(
         ),
         Mistake(
             lambda q, k, v: (q @ k.mT).softmax(dim=-1) / math.sqrt(q.size(-1)) @ v,
-            "You divided by √d after the softmax, so that each row sums to 1/√d. Divide the scores, before it.",
+            "You divided by √d after the softmax, so each row sums to 1/√d. Divide the scores, before the softmax.",
         ),
         Mistake(
             edited(_in_one_line, ".softmax(dim=-1)", ""),
-            "There is no softmax: you mixed the values by their scores, which may be negative and need not sum to 1.",
+            "There is no softmax: you weighted the values by their scores, which can be negative and don't sum to 1.",
         ),
         Mistake(
             edited(_in_one_line, "math.sqrt(q.size(-1))", "q.size(-1)"),
@@ -66,7 +66,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(_in_one_line, "q.size(-1)", "v.size(-1)"),
-            "You divided by the root of the values' size. d is the size in which queries and keys are compared.",
+            "You divided by the root of the number of features of a value. d is that of a query or a key.",
         ),
         Mistake(
             edited(_in_one_line, "q.size(-1)", "k.size(-2)"),
@@ -78,19 +78,19 @@ whole = Exercise(
         ),
         Mistake(
             edited(_in_one_line, "q.size(-1)", "q.size(1)"),
-            "Right for a table, where axis 1 holds the features. With a batch in front it does not: q.size(-1).",
+            "Right for a table, where axis 1 is the features. With a batch in front it isn't: use q.size(-1).",
         ),
         Mistake(
             edited(_in_one_line, "k.mT", "k.T"),
-            ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
+            ".T reverses all axes, the batch too. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
             edited(_in_one_line, "@ v", "@ k"),
-            "You mixed the keys. They are there to be found by; what is handed over are the values.",
+            "You averaged the keys. Keys only decide the weights; average the values.",
         ),
     ],
     hints=[
-        "Three steps: scaled scores, softmax over the keys, mixture of the values.",
+        "Three steps: scaled scores, softmax over the keys, weighted average of the values.",
         "You have written all three already, here and in lesson 01.",
     ],
 )

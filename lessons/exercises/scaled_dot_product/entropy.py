@@ -10,7 +10,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """How spread out each row is, in nats: (..., Q, K) -> (..., Q). 0 for one key alone, ln K for all K alike."""
+    """How spread out each row is, in nats: (..., Q, K) -> (..., Q). 0 for one key alone, ln K for equal weights."""
     return torch.special.entr(weights).sum(dim=-1)
 
 
@@ -34,8 +34,8 @@ spread = Exercise(
     mistakes=[
         Mistake(
             lambda w: -(w * w.log()).sum(dim=-1),
-            "Right, but for weights of exactly 0: there 0 · ln 0 gives NaN, and it must count as 0. torch.xlogy(w, w) "
-            "does that, or torch.where, with a 1 in the place of such a weight before the logarithm.",
+            "Right, except for weights of exactly 0: 0 · ln 0 gives NaN, and it must count as 0. torch.xlogy(w, w) "
+            "does that; or replace such a weight by 1 before the logarithm, with torch.where.",
         ),
         Mistake(
             edited(entropy, "return ", "return -"),
@@ -43,15 +43,15 @@ spread = Exercise(
         ),
         Mistake(
             lambda w: entropy(w) / math.log(2),
-            "You used the logarithm to base 2, which measures in bits. Here the natural logarithm is asked for.",
+            "You used the logarithm to base 2, which measures in bits. Use the natural logarithm here.",
         ),
         Mistake(
             edited(entropy, "dim=-1", "dim=-2"),
-            "You summed down the columns. Each query, so each row, has an entropy of its own.",
+            "You summed down the columns. Each query, that is each row, has its own entropy.",
         ),
         Mistake(
             edited(entropy, "dim=-1", "dim=1"),
-            "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
+            "Right for a table, where axis 1 is the keys. With a batch in front it is the queries: use dim=-1.",
         ),
         Mistake(
             edited(entropy, ".sum", ".mean"),
@@ -59,13 +59,13 @@ spread = Exercise(
         ),
         Mistake(
             lambda w: -w.log().sum(dim=-1),
-            "You summed the logarithms. Each must be multiplied by its weight first.",
+            "You summed the logarithms. Multiply each by its weight first.",
         ),
         Mistake(
             lambda w: -(w * (w + 1e-3).log()).sum(dim=-1),
             also=tuple(lambda w, eps=eps: -(w * (w + eps).log()).sum(dim=-1) for eps in (1e-2, 1e-4, 1e-5)),
-            hint="You added a small number inside the logarithm to keep it from 0. It shifts every other weight a "
-            "little, too: treat the zeros alone.",
+            hint="You added a small number inside the logarithm to keep it from 0. That changes every other "
+            "weight a little, too: treat only the zeros.",
         ),
     ],
     hints=[

@@ -15,25 +15,26 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(attention, "dim=-1", "dim=1"),
-            "The bug is still there. A symptom: where all values are 1, every output should be 1; with a batch in "
-            "front it is not.",
+            "The bug is still there. A symptom: if all values are 1, every output should be 1; with a batch in front "
+            "it isn't.",
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=2"),
-            "Axis 2 holds the keys for a batch of tables; with no batch at all there is no axis 2, and with heads as "
-            "a second axis in front it holds the queries. Name the axis from the end.",
+            "Axis 2 is the keys for a batch of tables. Without a batch there is no axis 2, and with heads as a second "
+            "axis in front it is the queries. Count the axis from the end.",
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=-2"),
-            "Now it is wrong for every input: axis -2 holds the queries.",
+            "Now it is wrong for every input: axis -2 is the queries.",
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=0"),
-            "Axis 0 is the queries for a single table, and the batch for a batch: the sentences would compete.",
+            "For a single table axis 0 is the queries, and for a batch it is the sentences: they would compete with "
+            "each other.",
         ),
     ],
     hints=[
-        "Try it with q = k = v = torch.randn(2, 5, 7). What do the rows of the weights sum to?",
+        "Try it with q = k = v = torch.randn(2, 5, 7). What does each row of the weights sum to?",
         "Which axis is axis 1 in a tensor (Q, K)? And in a tensor (B, Q, K)?",
     ],
 )

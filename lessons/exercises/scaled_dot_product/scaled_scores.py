@@ -29,12 +29,12 @@ scaling = Exercise(
     mistakes=[
         Mistake(
             edited(scaled_scores, " / math.sqrt(q.size(-1))", ""),
-            "These are the plain scores. Divide them by the square root of d.",
+            "These scores are not scaled. Divide them by the square root of d.",
         ),
         Mistake(
             edited(scaled_scores, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by d. The standard deviation of a score grows like the square root of d; divided by d, "
-            "the scores shrink as d grows, and the weights become all alike.",
+            "the scores shrink as d grows, and the weights become nearly equal.",
         ),
         Mistake(
             edited(scaled_scores, "q.size(-1)", "k.size(-2)"),
@@ -48,17 +48,17 @@ scaling = Exercise(
         Mistake(edited(scaled_scores, "/ math", "* math"), "You multiplied by √d. Divide."),
         Mistake(
             edited(scaled_scores, "q.size(-1)", "q.size(1)"),
-            "Right for a table, where axis 1 holds the features. With a batch in front, axis 1 is something else: "
-            "name the axis from the end, q.size(-1).",
+            "Right for a table, where axis 1 is the features. With a batch in front, axis 1 is something else: count "
+            "the axis from the end, q.size(-1).",
             also=(edited(scaled_scores, "q.size(-1)", "k.size(1)"),),
         ),
         Mistake(
             edited(scaled_scores, "k.transpose(-2, -1)", "k.T"),
-            ".T turns all axes around, also the batch. Swap the last two: k.transpose(-2, -1), or k.mT.",
+            ".T reverses all axes, the batch too. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
             edited(scaled_scores, "(-2, -1)", "(0, 1)"),
-            "transpose(0, 1) is right for a table. With a batch in front it swaps sentences and keys: name the axes "
+            "transpose(0, 1) is right for a table. With a batch in front it swaps sentences and keys: count the axes "
             "from the end, k.transpose(-2, -1).",
         ),
         Mistake(
@@ -68,15 +68,15 @@ scaling = Exercise(
         ),
         Mistake(
             edited(scaled_scores, "q @ k.transpose", "k @ q.transpose"),
-            "Your table is transposed: queries go down the rows, keys across the columns.",
+            "Your table is transposed: one row per query, one column per key.",
         ),
         Mistake(
             lambda q, k: scaled_scores(q, k).softmax(dim=-1),
-            "These are the weights already. The scores are asked for, before the softmax.",
+            "These are the weights already. Return the scores, before the softmax.",
         ),
     ],
     hints=[
-        "First the scores of lesson 01, then one division. By the root of which size?",
-        "With a batch axis in front, k.T turns all axes around; k.transpose(-2, -1) swaps the last two.",
+        "First the scores of lesson 01, then one division: by the root of which size?",
+        "With a batch axis in front, k.T reverses all axes; k.transpose(-2, -1) swaps the last two.",
     ],
 )

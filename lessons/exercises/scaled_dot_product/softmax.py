@@ -8,7 +8,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_t
 
 
 def softmax(scores: Tensor) -> Tensor:
-    """Along the last axis; the greatest score of a row is taken away first, so that no power overflows."""
+    """Along the last axis; the row's maximum is subtracted first, so no power overflows."""
     powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
     return powers / powers.sum(dim=-1, keepdim=True)
 
@@ -17,7 +17,7 @@ def _softmax_cases(generator) -> list[Case]:
     return [
         Case({"scores": small_numbers(generator, 2, 3)}),
         Case({"scores": numbers(generator, 5, 4)}),
-        Case({"scores": numbers(generator, 2, 5, 4)}, about="a batch axis in front, so that the keys are axis 2"),
+        Case({"scores": numbers(generator, 2, 5, 4)}, about="a batch axis in front, so the keys are axis 2"),
         Case(
             {"scores": torch.tensor([[1000.0, 999.0, -1000.0], [-1000.0, -1001.0, -1002.0]])},
             about="scores around 1000 and around -1000, whose powers are too large and too small for a float",
@@ -38,28 +38,28 @@ soft_rows = Exercise(
         ),
         Mistake(
             lambda s: s.softmax(dim=1),
-            "Right for a table, where axis 1 holds the keys. With a batch in front, axis 1 holds the queries: name the "
-            "axis from the end.",
+            "Right for a table, where axis 1 is the keys. With a batch in front, axis 1 is the queries: count the axis "
+            "from the end.",
         ),
         Mistake(
             edited(softmax, " - scores.amax(dim=-1, keepdim=True)", ""),
-            "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Take the "
-            "greatest score of the row away first; the quotient stays the same.",
+            "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Subtract "
+            "the row's maximum first; the weights stay the same.",
             also=(lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),),
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(dim=-1),
-            "A sum or a maximum over the last axis has one number a row, (…, Q), and does not fit against (…, Q, K). "
-            "keepdim=True keeps the axis with size 1, so that the number is spread along its row.",
+            "A sum or a maximum over the last axis has one number per row, (…, Q), and does not fit (…, Q, K). "
+            "keepdim=True keeps the axis with size 1, so the number is broadcast along its row.",
         ),
         Mistake(
             edited(softmax, "scores.amax", "scores.max"),
-            "max with a dim gives two things, the greatest numbers and their places. Take s.max(dim=…).values, or "
-            "s.amax(dim=…), which gives the numbers alone.",
+            "max with a dim gives two things, the maxima and their positions. Use s.max(dim=…).values, or "
+            "s.amax(dim=…), which gives only the maxima.",
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(),
-            "You divided by the sum of the whole table. Each row is divided by its own sum.",
+            "You divided by the sum of the whole table. Divide each row by its own sum.",
         ),
         Mistake(
             lambda s: s / s.sum(dim=-1, keepdim=True),
@@ -68,23 +68,23 @@ soft_rows = Exercise(
         ),
         Mistake(
             edited(softmax, " / powers.sum(dim=-1, keepdim=True)", ""),
-            "These are the powers of e. Each row must still be divided by its sum.",
+            "These are the powers of e. One step is missing: divide each row by its sum.",
             also=(lambda s: s.exp(),),
         ),
         Mistake(
             lambda s: s.log_softmax(dim=-1),
-            "These are the logarithms of the weights (log_softmax). The weights themselves are asked for.",
+            "These are the logarithms of the weights (log_softmax). Return the weights themselves.",
         ),
         Mistake(
             edited(softmax, "scores.amax(dim=-1, keepdim=True)", "scores.max()"),
-            "You took away the greatest score of the whole table. A row whose scores lie far below it then becomes "
-            "0 / 0. Take away each row's own greatest score.",
+            "You subtracted the maximum of the whole table. A row whose scores are far below it then becomes 0 / 0. "
+            "Subtract each row's own maximum.",
         ),
     ],
     hints=[
-        "Raise e to each score, then divide each row by its sum: which axis is summed over?",
-        "keepdim=True keeps the summed axis with size 1, so that the division broadcasts along the row.",
-        "Subtracting a number from a whole row leaves its softmax as it was. Which number keeps the powers from "
-        "overflowing?",
+        "Raise e to each score, then divide each row by its sum. Which axis do you sum over?",
+        "keepdim=True keeps the summed axis with size 1, so the division broadcasts along the row.",
+        "You may subtract a number from a whole row without changing its softmax. Which number keeps the powers "
+        "from overflowing?",
     ],
 )

@@ -20,7 +20,7 @@ with right:
         return weights @ v
 
 
-edit("=-1", "=2", "Axis 2 holds the keys for a batch of tables")
+edit("=-1", "=2", "Axis 2 is the keys for a batch of tables")
 
 with wrong("Values: the result differs"):
 
