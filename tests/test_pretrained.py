@@ -1,14 +1,15 @@
 """lessons.pretrained: all-MiniLM-L6-v2 in our encoder gives what the reference gives; sentences, means and heads."""
 
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 from safetensors.torch import load_file
+from traitlets.config import Config
 
 from lessons.config import TransformerConfig
 from lessons.masks import padding
@@ -226,17 +227,18 @@ def test_a_model_that_is_missing_is_missed(monkeypatch):
     assert "requirements-no-deps.txt" in MISSING
 
 
-def test_a_notebook_says_so_in_one_sentence(tmp_path):
-    code = f"import sys; sys.modules[{PACKAGE!r}] = None; from lessons.pretrained import load_minilm; load_minilm()"
-    command = [sys.executable, "-m", "IPython", "--colors=nocolor", "--no-banner", "-c", code]
-    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert (result.stdout + result.stderr).strip() == MISSING
+def test_a_notebook_says_so_in_one_sentence(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, PACKAGE, None)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    shell.run_cell("from lessons.pretrained import load_minilm; load_minilm()")
+    assert capsys.readouterr().out.strip() == MISSING
 
 
 def test_the_package_imports_without_the_model():
-    code = (
-        f"import sys; sys.modules[{PACKAGE!r}] = None; sys.modules['safetensors'] = None\n"
-        "import lessons.pretrained, lessons.display, lessons.exercises"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    with patch.dict(sys.modules):
+        for name in [name for name in sys.modules if name.split(".")[0] in ("lessons", "safetensors", PACKAGE)]:
+            del sys.modules[name]
+        sys.modules |= {PACKAGE: None, "safetensors": None}
+        for name in ("pretrained", "display", "exercises"):
+            importlib.import_module(f"lessons.{name}")
