@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import functools
 import importlib
 import importlib.util
 import pkgutil
@@ -99,6 +100,7 @@ def test_what_answers_a_prediction_is_folded_and_stands_below_it(name):
         asked = asked or re.search(r"\bpredict", cell.source, re.I)
 
 
+@functools.cache
 def public_names():
     """Every function and class that the package shows to the outside; of the widgets, only the widgets themselves."""
     names = set(lessons.widgets.__all__)
