@@ -35,36 +35,36 @@ embedding = Exercise(
     mistakes=[
         Mistake(
             edited(embed, " * math.sqrt(table.size(-1))", ""),
-            "The rows are the right ones, but the factor √D is missing.",
+            "The rows are correct, but the factor √D is missing.",
         ),
         Mistake(
             edited(embed, "* math", "/ math"),
-            "You divided by √D. (That is for scores.) Embeddings are multiplied by it.",
+            "You divided by √D. That is for scores; embeddings are multiplied by it.",
         ),
         Mistake(
             edited(embed, "math.sqrt(table.size(-1))", "table.size(-1)"),
-            "You multiplied by D. It is the root of D.",
+            "You multiplied by D. Multiply by √D.",
         ),
         Mistake(
             edited(embed, "table.size(-1)", "len(table)"),
-            "You took the root of the number of words, V. It is the number of features, D: the table's last axis.",
+            "You took the root of the number of words, V. Take the number of features, D: the table's last axis.",
         ),
         Mistake(
             edited(embed, "table.size(-1)", "512"),
-            "You multiplied by √512, whatever the table: D = 512 is left over from a cell above. Take D from the table "
-            "that you are given: table.size(-1).",
+            "You multiplied by √512 for every table: D = 512 is left over from a cell above. Take D from the table "
+            "that you get: table.size(-1).",
         ),
         Mistake(
             edited(embed, "table.size(-1)", "ids.size(-1)"),
-            "You took the root of the number of tokens, T. It is the number of features, D: the table's last axis.",
+            "You took the root of the number of tokens, T. Take the number of features, D: the table's last axis.",
         ),
         Mistake(
             edited(embed, "table[ids]", "torch.nn.functional.normalize(table[ids], dim=-1)"),
-            "Every row was brought to the same length first. Take the rows as they are.",
+            "You normalized every row to the same length first. Use the rows as they are.",
         ),
     ],
     hints=[
-        "A table is indexed by a whole tensor of ids at once: table[ids].",
+        "You can index a table with a whole tensor of ids: table[ids].",
         "D is table.size(-1).",
     ],
 )

@@ -7,7 +7,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 def add_positions(x: Tensor, table: Tensor) -> Tensor:
-    """x (B, T, D), table (max_len, D) -> (B, T, D): to each token the row of its position."""
+    """x (B, T, D), table (max_len, D) -> (B, T, D): adds to each token the row of its position."""
     return x + table[: x.size(1)]
 
 
@@ -22,30 +22,30 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(add_positions, "x.size(1)]", "x.size(0)].unsqueeze(1)"),
-            "The bug is still there. A symptom: give it a sentence of one word said three times, and the three are "
-            "still alike when they come out.",
+            "The bug is still there. A symptom: give it a sentence of one word said three times, and all three come "
+            "out equal.",
         ),
         Mistake(
             edited(add_positions, "x.size(1)]", "x.size(1)].unsqueeze(1)"),
-            "There are as many rows as tokens now, but they lie on the axis of the batch: unsqueeze(1) makes (T, 1, D) "
-            "of them. On which axis of x, of shape (B, T, D), are the tokens?",
+            "There are as many rows as tokens now, but they are on the axis of the batch: unsqueeze(1) gives them the "
+            "shape (T, 1, D). On which axis of x, of shape (B, T, D), are the tokens?",
         ),
         Mistake(
             edited(add_positions, ": x.size(1)]", "1 : x.size(1) + 1]"),
-            "The first token got row 1. The first position is 0.",
+            "The first token got row 1. Positions start at 0.",
         ),
         Mistake(
             edited(add_positions, ": x.size(1)]", "0]"),
-            "Every token gets row 0 now.",
+            "Now every token gets row 0.",
         ),
         Mistake(
             edited(add_positions, "x + table", "x * table"),
-            "The table is added, not multiplied in.",
+            "You multiplied by the table. Add it.",
         ),
     ],
     hints=[
         "Which axis of x, of shape (B, T, D), counts the positions?",
-        "The code comes from a time when x was (T, B, D).",
-        "table[: x.size(1)] is (T, D); it broadcasts over the batch by itself.",
+        "The code was written for x of shape (T, B, D).",
+        "table[: x.size(1)] is (T, D), and broadcasts over the batch.",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 06, my_rotary_scores: scores of queries and keys that are turned by their positions."""
+"""Lesson 06, my_rotary_scores: scores of queries and keys that are rotated to their positions."""
 
 import math
 
@@ -10,7 +10,7 @@ from lessons.positions import rotary_angles, rotate
 
 
 def rotary_scores(q: Tensor, k: Tensor, angles: Tensor) -> Tensor:
-    """q and k (T, d), angles (T, d / 2) -> (T, T): both are turned, then multiplied and divided by the root of d."""
+    """q and k (T, d), angles (T, d / 2) -> (T, T): both are rotated, then multiplied, then divided by √d."""
     return rotate(q, angles) @ rotate(k, angles).mT / math.sqrt(q.size(-1))
 
 
@@ -30,47 +30,47 @@ scores = Exercise(
     mistakes=[
         Mistake(
             edited(rotary_scores, "rotate(k, angles)", "k"),
-            "The keys are not turned. Then a score depends on where the query stands, not on the distance of the two.",
+            "The keys are not rotated. Then a score depends on the query's position, not on the offset.",
         ),
         Mistake(
             edited(rotary_scores, "rotate(q, angles)", "q"),
-            "The queries are not turned. Then a score depends on where the key stands, not on the distance of the two.",
+            "The queries are not rotated. Then a score depends on the key's position, not on the offset.",
         ),
         Mistake(
             edited(rotary_scores, ("rotate(q, angles)", "q"), ("rotate(k, angles)", "k")),
-            "Nothing is turned: these scores know no order.",
+            "Nothing is rotated: these scores ignore the positions.",
         ),
         Mistake(
             edited(rotary_scores, "rotate(k, angles)", "rotate(k, -angles)"),
-            "Query and key are turned in opposite directions: the score depends on the *sum* of their positions. Turn "
-            "both the same way.",
+            "Query and key are rotated in opposite directions: the score depends on the *sum* of their positions. "
+            "Rotate both the same way.",
             also=(edited(rotary_scores, "rotate(q, angles)", "rotate(q, -angles)"),),
         ),
         Mistake(edited(rotary_scores, " / math.sqrt(q.size(-1))", ""), "The scores are not divided by √d."),
         Mistake(
             edited(rotary_scores, "q.size(-1)", "q.size(-1) // 2"),
-            "You divided by the root of the number of pairs. It is the root of d, the number of features.",
+            "You divided by the root of the number of pairs. Divide by √d, where d is the number of features.",
         ),
         Mistake(
             edited(rotary_scores, "math.sqrt(q.size(-1))", "q.size(-1)"),
-            "You divided by d. It is the root of d.",
+            "You divided by d. Divide by √d.",
         ),
         Mistake(
             lambda q, k, angles: rotary_scores(k, q, angles),
-            "Rows and columns are exchanged: one row for each query, one column for each key.",
+            "Rows and columns are swapped: you need one row per query and one column per key.",
         ),
         Mistake(
             lambda q, k, angles: rotary_scores(q, k, angles).softmax(dim=-1),
-            "These are the weights. Asked for are the scores, as they are before the softmax.",
+            "These are the weights. Return the scores, before the softmax.",
         ),
         Mistake(
             lambda q, k, a: rotate(q @ k.mT / math.sqrt(q.size(-1)), a),
-            "You turned the scores. It is q and k that are turned, before they are multiplied.",
+            "You rotated the scores. Rotate q and k, before you multiply them.",
             also=(lambda q, k, a: rotate(q @ k.mT, a),),
         ),
     ],
     hints=[
-        "Turn q and k, each by the angles of its positions: rotate, or your my_rotate.",
-        "Then as always: q kᵀ / √d.",
+        "Rotate q and k, each by the angles of its positions, with rotate or your my_rotate.",
+        "Then, as always: q kᵀ / √d.",
     ],
 )

@@ -63,45 +63,45 @@ waves = Exercise(
     mistakes=[
         Mistake(
             edited(_in_plain_steps, "2 * pair", "pair"),
-            "Your waves grow longer too slowly: the exponent of pair i is 2i / D, and you took i / D.",
+            "Your waves get longer too slowly: the exponent of pair i is 2i / D, and you used i / D.",
         ),
         Mistake(
             edited(_in_plain_steps, "2 * pair", "4 * pair"),
-            "Your waves grow longer too fast: the 2 of 2i came in twice. arange(0, D, 2) already gives 0, 2, 4, …",
+            "Your waves get longer too fast: you have the 2 of 2i twice. arange(0, D, 2) already gives 0, 2, 4, …",
         ),
         Mistake(
             _each_its_own,
-            "Sine and cosine of a pair need the *same* angle. You gave each feature an exponent of its own.",
+            "Sine and cosine of a pair need the *same* angle. You gave each feature its own exponent.",
             also=(lambda t, d: _each_its_own(t, d, times=2),),
         ),
         Mistake(
             edited(_in_plain_steps, ("torch.stack", "torch.cat"), (".flatten(-2)", "")),
-            "All the sines come first, then all the cosines. Here they take turns: sin, cos, sin, cos, …",
+            "All the sines come first, then all the cosines. Here they alternate: sin, cos, sin, cos, …",
         ),
         Mistake(
             edited(_in_plain_steps, "angles.sin(), angles.cos()", "angles.cos(), angles.sin()"),
-            "Sine and cosine changed places: feature 0 is a sine, feature 1 a cosine.",
+            "Sine and cosine are swapped: feature 0 is a sine, feature 1 a cosine.",
         ),
         Mistake(
             edited(_in_plain_steps, "torch.arange(num_positions)", "torch.arange(1, num_positions + 1)"),
-            "Your positions begin at 1. The first one is position 0, whose sines are 0 and whose cosines are 1.",
+            "Your positions start at 1. The first one is position 0, where sines are 0 and cosines are 1.",
         ),
         Mistake(
             _even_only,
-            "With an odd D there is one sine more than there are cosines: the last angle has no cosine.",
+            "With an odd D there is one more sine than cosines: the last angle has no cosine.",
             also=(_pair_by_pair, edited(_in_plain_steps, "[:, :d_model]", "")),
             seen_in="an odd number of features",
         ),
         Mistake(
             _whole_pairs_only,
-            "With an odd D the last feature was left at 0. It has an angle, too, and is its sine: there are "
-            "(D + 1) // 2 angles, half of D rounded up.",
+            "With an odd D you left the last feature at 0. It is the sine of one more angle: there are (D + 1) // 2 "
+            "angles, half of D rounded up.",
             seen_in="an odd number of features",
         ),
         Mistake(
             lambda t, d: sinusoids(t, d + d % 2)[:, :d],
-            "With an odd D you made a table for D + 1 features and cut it: then D + 1 stands in the exponents, too. "
-            "They are 2i / D.",
+            "With an odd D you made a table for D + 1 features and cut it. Then the exponents contain D + 1, too; "
+            "they are 2i / D.",
             seen_in="an odd number of features",
         ),
         Mistake(
@@ -111,26 +111,26 @@ waves = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "(2 * pair / d_model)", "(2 * pair) / d_model"),
-            "Already sin 1, feature 0 of position 1, is wrong: ** binds more tightly than /, so that you divided by D "
-            "once more at the end. Put the exponent in brackets: 10000 ** (2i / D).",
+            "Already sin 1, feature 0 of position 1, is wrong: ** binds more tightly than /, so you divided by D once "
+            "more at the end. Put the exponent in parentheses: 10000 ** (2i / D).",
         ),
         Mistake(
             edited(_in_plain_steps, "/ 10000", "* 10000"),
-            "Your waves grow *shorter* from left to right: you multiplied by 10000^(2i / D). Divide by it.",
+            "Your waves get *shorter* from left to right: you multiplied by 10000^(2i / D). Divide by it.",
             also=(edited(_in_plain_steps, ("/ 10000", "* 10000"), ("// 2)", "// 2, dtype=torch.float64)")),),
         ),
         Mistake(
             edited(_in_plain_steps, "angles.cos()", "angles.sin()"),
-            "Every feature is a sine. Those with an odd number are cosines.",
+            "Every feature is a sine. The odd ones are cosines.",
         ),
         Mistake(
             edited(_in_plain_steps, "10000", "1000"),
-            "The base is 10000. (Other models take others; the paper's is this.)",
+            "The base is 10000. (Other models use other bases; this is the paper's.)",
         ),
     ],
     hints=[
-        "First the angles, one row a position, one column a pair: position / 10000 ** (2i / D).",
-        "torch.arange(0, D, 2) gives the 2i; where D is odd, one more than there are cosines.",
-        "Then table[:, 0::2] = sines, table[:, 1::2] = cosines; of the cosines only as many as fit.",
+        "First the angles, one row per position, one column per pair: position / 10000 ** (2i / D).",
+        "torch.arange(0, D, 2) gives the 2i. If D is odd, that is one more than there are cosines.",
+        "Then table[:, 0::2] = sines and table[:, 1::2] = cosines; if D is odd, drop the last cosine.",
     ],
 )

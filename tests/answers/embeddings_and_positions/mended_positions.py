@@ -26,6 +26,6 @@ with right:
 
 edit("1)", "0), None", "The bug is still there")
 
-edit(": x.size(1)", "1 : x.size(1) + 1", "The first position is 0")
+edit(": x.size(1)", "1 : x.size(1) + 1", "Positions start at 0")
 
 edit("]", "].unsqueeze(1)", "on the axis of the batch")

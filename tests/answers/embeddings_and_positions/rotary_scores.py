@@ -20,10 +20,10 @@ with right:
         return torch.einsum("id,jd->ij", q, k).div(math.sqrt(k.shape[1]))
 
 
-edit("rotate(k, angles).T / q.size(-", "k.T / k.size(", "keys are not turned")
+edit("rotate(k, angles).T / q.size(-", "k.T / k.size(", "keys are not rotated")
 
 edit(" / q.size(-1) ** 0.5", "", "not divided by √d")
 
-edit(", angles) @ rotate(k, angles).T / q.size(-", " @ k.T, angles) / q.size(", "You turned the scores")
+edit(", angles) @ rotate(k, angles).T / q.size(-", " @ k.T, angles) / q.size(", "You rotated the scores")
 
-edit("-1) ** 0.5", "1)", "It is the root of d")
+edit("-1) ** 0.5", "1)", "Divide by √d")

@@ -37,21 +37,21 @@ with right:
         return torch.einsum("tpij,tpj->tpi", turn, x.unflatten(-1, (-1, 2))).flatten(-2)
 
 
-with wrong("Here neighbours are a pair"):
+with wrong("Here neighbors are a pair"):
 
     def my_rotate(x, angles):
         a, b = x.chunk(2, dim=-1)
         return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], dim=-1)
 
 
-with wrong("the other way round"):
+with wrong("in the opposite direction"):
 
     def my_rotate(x, angles):
         a, b = x[..., 0::2], x[..., 1::2]
         return torch.stack([a * angles.cos() + b * angles.sin(), b * angles.cos() - a * angles.sin()], -1).flatten(-2)
 
 
-with wrong("had been overwritten"):
+with wrong("already overwritten"):
 
     def my_rotate(x, angles):
         y = x.clone()
@@ -61,7 +61,7 @@ with wrong("had been overwritten"):
         return y
 
 
-with wrong("not beside their pairs"):
+with wrong("line up with their pairs"):
 
     def my_rotate(x, angles):
         cos, sin = torch.cat([angles.cos()] * 2, dim=-1), torch.cat([angles.sin()] * 2, dim=-1)

@@ -37,7 +37,7 @@ with right:
         return torch.stack([angles.sin(), angles.cos()], dim=2).reshape(num_positions, -1)[:, :d_model]
 
 
-edit(" (", " (2 * ", "the 2 of 2i came in twice")
+edit(" (", " (2 * ", "the 2 of 2i twice")
 
 with wrong("All the sines come first"):
 
@@ -53,7 +53,7 @@ with wrong("binds more tightly"):
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
 
 
-with wrong("an exponent of its own"):
+with wrong("its own exponent"):
 
     def my_sinusoids(num_positions, d_model):
         table = torch.zeros(num_positions, d_model)
@@ -72,14 +72,14 @@ with wrong("a table for D + 1 features"):
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
 
 
-with wrong("one sine more"):
+with wrong("one more sine"):
 
     def my_sinusoids(num_positions, d_model):
         angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
-with wrong("the last feature was left at 0"):
+with wrong("you left the last feature at 0"):
 
     def my_sinusoids(num_positions, d_model):
         table = torch.zeros(num_positions, d_model)
