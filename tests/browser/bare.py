@@ -8,6 +8,7 @@ from tests.browser import PATIENCE
 
 WIDGETS = Path(__file__).resolve().parents[2] / "lessons" / "widgets"
 ADDRESS = "http://widgets.test"
+VIEWPORT = {"width": 1300, "height": 1100}
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widgets</title>
 <style id="style"></style></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
@@ -43,17 +44,24 @@ def serve(route):
     route.fulfill(body=body, content_type=f"{TYPES[Path(name).suffix]}; charset=utf-8")
 
 
-def open_page(browser, **options):
-    """A page with `show(state)`, `model` and `frame()`; page.complaints collects errors and console errors."""
-    page = browser.new_page(viewport={"width": 1300, "height": 1100}, **options)
+def open_page(browser):
+    """A page to load() the widgets into; page.complaints collects errors and console errors."""
+    page = browser.new_page(viewport=VIEWPORT)
     page.set_default_timeout(PATIENCE)
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: page.complaints.append(line.text) if line.type in ("error", "warning") else None)
     page.route(f"{ADDRESS}/**", serve)
+    return page
+
+
+def load(page):
+    """A new document with `show(name, state)`, `model` and `frame()`; nothing is left of an earlier one."""
+    page.set_viewport_size(VIEWPORT)
+    page.mouse.move(0, 0)
+    page.complaints.clear()
     page.goto(f"{ADDRESS}/page.html")
     page.wait_for_function("window.ready")
-    return page
 
 
 def module(widget):

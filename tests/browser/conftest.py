@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, bare
 from tests.browser.lab import Lab, find_browser, make_course, open_browser
 
 expect.set_options(timeout=PATIENCE)
@@ -24,6 +24,22 @@ def browser():
         browser = open_browser(playwright, path)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def bare_pages():
+    return []
+
+
+@pytest.fixture
+def page(browser, bare_pages):
+    """A bare page, the same for all tests of a worker, but loaded anew: to open one costs four times as much."""
+    if not bare_pages or bare_pages[-1].is_closed():
+        bare_pages.append(bare.open_page(browser))
+    page = bare_pages[-1]
+    bare.load(page)
+    yield page
+    assert page.complaints == []
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +65,8 @@ def pytest_runtest_makereport(item, call):
         path = lab.server.folder / f"{item.name.replace('/', ' ')}.png"
         lab.page.screenshot(path=path)
         report.sections.append(("Screenshot", str(path)))
+    elif report.failed and "page" in item.funcargs:
+        item.funcargs["page"].close()  # who knows what is left of it
     return report
 
 

@@ -3,7 +3,6 @@
 import math
 import random
 
-import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -15,14 +14,6 @@ READ = """() => [...document.querySelectorAll('[data-part="grid"] .hg-row')].sli
     row => [...row.querySelectorAll(".hg-cell")].map(cell => cell.dataset.value))"""
 LINES = "() => [...document.querySelectorAll('.ax-lines line')].map(line => ({...line.dataset}))"
 WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
-
-
-@pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
 
 
 def shown(page, widget):

@@ -29,14 +29,6 @@ TREE = """() => [...document.querySelectorAll('[role="treeitem"]')].map(
     row => [row.querySelector("b").textContent, Number(row.ariaLevel), Number(row.dataset.score)])"""
 
 
-@pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
-
-
 def deliver(page, explorer):
     bare.deliver(page, explorer)
     page.evaluate("frame()")

@@ -27,14 +27,6 @@ STEP_BY_STEP = "step => { model.set('step', step); return frame(); }"
 
 
 @pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
-
-
-@pytest.fixture
 def shown(page):
     """The example with a causal mask, at its first step."""
     bare.show(page, DotProductStepper(allowed=torch.ones(4, 4).tril().bool()))

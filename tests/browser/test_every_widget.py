@@ -31,14 +31,6 @@ DARK = """:root { --jp-layout-color0: #111111; --jp-layout-color1: #212121; --jp
 every_widget = pytest.mark.parametrize("make", SAMPLES.values(), ids=SAMPLES)
 
 
-@pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
-
-
 @every_widget
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(page, make, theme):

@@ -3,7 +3,6 @@
 import math
 import random
 
-import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -19,14 +18,6 @@ READ = """part => [...document.querySelectorAll(`[data-part="${part}"] .hg-row`)
 WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 MARKED = """part => [...document.querySelectorAll(`[data-part="${part}"] .hg-row`)].slice(1).map(
     row => [...row.querySelectorAll(".hg-cell")].map(cell => cell.querySelector("b")?.textContent === "≠"))"""
-
-
-@pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
 
 
 def after(scores, allowed):

@@ -19,14 +19,6 @@ WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
 @pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
-
-
-@pytest.fixture
 def shown(page):
     """A studio of four tokens, the last of them padding, on the page."""
     bare.show(page, MaskStudio(target="a b c <pad>"))

@@ -32,14 +32,11 @@ VIEWS = """cases => cases.map(([shape, strides, wanted]) =>
 
 
 @pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
+def page(page):
     page.evaluate("import('./head_splitter/strided.js').then(module => { window.strided = module; })")
     page.evaluate("import('./head_splitter/splitting.js').then(module => { window.splitting = module; })")
     page.wait_for_function("window.strided && window.splitting")
-    yield page
-    assert page.complaints == []
-    page.close()
+    return page
 
 
 def drawn(page, part):

@@ -2,7 +2,6 @@
 
 import random
 
-import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -14,14 +13,6 @@ TABLE = """() => [...document.querySelectorAll('[data-part="table"] .hg-row')].s
     row => [...row.querySelectorAll(".hg-cell")].map(cell => Number(cell.dataset.value)))"""
 CURVE = "() => [...document.querySelectorAll('[data-part=curve] [data-position]')].map(x => Number(x.dataset.value))"
 ARROWS = "() => [...document.querySelectorAll('[data-part=arrows] g')].map(x => [x.dataset.x, x.dataset.y].map(Number))"
-
-
-@pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
 
 
 def test_drawn_numbers_are_those_of_torch(page):

@@ -21,14 +21,6 @@ TABLE = """() => [...document.querySelectorAll('[data-part="table"] tr')].slice(
 
 
 @pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
-
-
-@pytest.fixture
 def shown(page):
     bare.show(page, ScalingLab(16, 4, scaled=False))
     return page

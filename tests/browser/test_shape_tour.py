@@ -1,6 +1,5 @@
 """ShapeTour alone in a browser: the numbers of every stop, mouse and keyboard."""
 
-import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -9,14 +8,6 @@ from tests.browser import bare
 
 READ = """() => [...document.querySelectorAll('[data-part="grid"] .hg-row')].slice(1).map(
     row => [...row.querySelectorAll(".hg-cell")].map(cell => Number(cell.dataset.value)))"""
-
-
-@pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
 
 
 def deliver(page, tour):

@@ -40,14 +40,6 @@ RUNNING = {"status": "running", "reason": ""}
 
 
 @pytest.fixture
-def page(browser):
-    page = bare.open_page(browser)
-    yield page
-    assert page.complaints == []
-    page.close()
-
-
-@pytest.fixture
 def shown(page):
     bare.show(page, recorded_monitor())
     return page
