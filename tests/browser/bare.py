@@ -1,5 +1,6 @@
 """The widgets' JavaScript in a bare page, without Jupyter: a model that only keeps what it is told."""
 
+import json
 import re
 from pathlib import Path
 
@@ -78,6 +79,25 @@ def show(page, widget):
     """Draw the state of a widget, as its view would."""
     page.evaluate("css => { document.getElementById('style').textContent = css; }", widget._css)
     page.evaluate("([name, state]) => show(name, state)", [module(widget), state(widget)])
+
+
+# What waits for a frame is drawn as soon as this code waits.
+DRAW_EACH = """async ([name, states]) => {
+    window.requestAnimationFrame = (draw) => { queueMicrotask(draw); return 1; };
+    const found = [];
+    for (const state of JSON.parse(states)) {
+        await show(name, state);
+        found.push(await READ(state));
+    }
+    return JSON.stringify(found);
+}"""
+
+
+def draw_each(page, widgets, read):
+    """Draw one widget after the other in one call, and return what the JavaScript function `read` finds for each."""
+    states = json.dumps([state(widget) for widget in widgets], allow_nan=False)
+    page.evaluate("css => { document.getElementById('style').textContent = css; }", widgets[0]._css)
+    return json.loads(page.evaluate(DRAW_EACH.replace("READ", f"({read})"), [module(widgets[0]), states]))
 
 
 def cell(page, part, row, column):

@@ -13,6 +13,7 @@ CASES = 200
 READ = """() => [...document.querySelectorAll('[data-part="grid"] .hg-row')].slice(1).map(
     row => [...row.querySelectorAll(".hg-cell")].map(cell => cell.dataset.value))"""
 LINES = "() => [...document.querySelectorAll('.ax-lines line')].map(line => ({...line.dataset}))"
+CASE = f"() => [{READ}, {LINES}].map(read => read())"
 WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -37,19 +38,19 @@ def random_explorer(index):
         drawn = special[torch.randint(5, weights.shape, generator=generator)]
         weights = torch.where(torch.rand(weights.shape, generator=generator) < 0.1, drawn, weights)
     tokens = [chance.choice(["a", "<b>&", '"', "<pad>", "longer than most"]) for _ in range(max(queries, keys))]
-    return AttentionExplorer(weights, query_tokens=tokens[:queries], key_tokens=tokens[:keys])
+    widget = AttentionExplorer(weights, query_tokens=tokens[:queries], key_tokens=tokens[:keys])
+    widget.head = index % (widget.maps["heads"] + 1) - 1
+    widget.query = index % len(widget.query_tokens)
+    return widget
 
 
 def test_drawn_numbers_are_those_of_torch(page):
-    for index in range(CASES):
-        widget = random_explorer(index)
-        widget.head = index % (widget.maps["heads"] + 1) - 1
-        widget.query = index % len(widget.query_tokens)
-        bare.show(page, widget)
-        drawn = torch.tensor([[WORDS.get(x) or float(x) for x in row] for row in page.evaluate(READ)])
+    widgets = list(map(random_explorer, range(CASES)))
+    for index, (widget, (rows, lines)) in enumerate(zip(widgets, bare.draw_each(page, widgets, CASE), strict=True)):
+        drawn = torch.tensor([[WORDS.get(x) or float(x) for x in row] for row in rows])
         assert torch.allclose(drawn, widget.weights, rtol=1e-6, atol=1e-6, equal_nan=True), f"case {index}"
         row = widget.weights[widget.query]
-        lines = {int(line["key"]): float(line["value"]) for line in page.evaluate(LINES)}
+        lines = {int(line["key"]): float(line["value"]) for line in lines}
         assert set(lines) == set((row >= 0.02).nonzero()[:, 0].tolist()), f"case {index}"
         assert all(math.isclose(w, float(row[k]), rel_tol=1e-6) for k, w in lines.items())
 

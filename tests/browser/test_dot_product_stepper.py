@@ -23,6 +23,14 @@ READ = """() => {
         status: document.querySelector("[role=status]").textContent };
 }"""
 WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
+# At its step, and at the last one.
+CASE = f"""async () => {{
+    const read = {READ};
+    const first = read();
+    model.set("step", {LAST});
+    await null;
+    return [first, read()];
+}}"""
 STEP_BY_STEP = "step => { model.set('step', step); return frame(); }"
 
 
@@ -57,21 +65,18 @@ def random_stepper(index):
     allowed = None if index % 4 == 2 else allowed
     tokens = [chance.choice(["a", "two words", '<b>&"', "a token that is long"]) for _ in range(queries)]
     options = {"query_tokens": tokens, "row": row, "column": column, "scaled": index % 7 > 0}
-    return DotProductStepper(q, k, v, allowed, **options)
+    return DotProductStepper(q, k, v, allowed, step=index % LAST, **options)
 
 
 def test_numbers_are_those_of_torch_and_words_those_of_python(page):
     found = {"NaN": 0, "infinite": 0, "empty": 0}
-    for index in range(CASES):
-        widget = random_stepper(index)
-        widget.step = index % LAST
-        bare.show(page, widget)
+    widgets = list(map(random_stepper, range(CASES)))
+    for index, (widget, both) in enumerate(zip(widgets, bare.draw_each(page, widgets, CASE), strict=True)):
         tables = [widget.scores, widget.scaled_scores, widget.masked, widget.exponentials, *[widget.weights] * 3]
         said = widget.steps()
-        for step in (index % LAST, LAST):
+        for step, drawn in zip((widget.step, LAST), both, strict=True):
             widget.step = step
-            page.evaluate(STEP_BY_STEP, step)
-            drawn, label = page.evaluate(READ), f"case {index}, step {step}, {widget!r}"
+            label = f"case {index}, step {step}, {widget!r}"
             for part, expected in {"table": tables[step], "bench": widget.panels()[1].values}.items():
                 close = torch.allclose(tensor(drawn[part]), expected.double(), rtol=1e-6, atol=1e-6, equal_nan=True)
                 assert close, f"{label}, {part}"

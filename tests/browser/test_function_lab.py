@@ -18,6 +18,11 @@ READ = """part => [...document.querySelectorAll(`[data-part="${part}"] .hg-row`)
 WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 MARKED = """part => [...document.querySelectorAll(`[data-part="${part}"] .hg-row`)].slice(1).map(
     row => [...row.querySelectorAll(".hg-cell")].map(cell => cell.querySelector("b")?.textContent === "≠"))"""
+PARTS = ["weights", "output", "reference", "right", "difference", "gap", "moves", "allowed"]
+CASE = f"""() => {{
+    const [read, marked] = [{READ}, {MARKED}];
+    return [Object.fromEntries({PARTS}.map(part => [part, read(part)])), [marked("difference"), marked("gap")]];
+}}"""
 
 
 def after(scores, allowed):
@@ -29,7 +34,10 @@ def right(scores, allowed):
 
 
 def numbers(page, part):
-    rows = page.evaluate(READ, part)
+    return tensor(page.evaluate(READ, part))
+
+
+def tensor(rows):
     return torch.tensor([[WORDS.get(x) or float(x) for x in row] for row in rows], dtype=torch.float64)
 
 
@@ -65,24 +73,22 @@ def random_lab(index):
 
 def test_drawn_numbers_are_those_of_torch(page):
     seen = {"NaN": 0, "infinite": 0, "moved": 0}
-    for index in range(CASES):
-        lab = random_lab(index)
-        bare.show(page, lab)
+    labs = list(map(random_lab, range(CASES)))
+    for index, (lab, (rows, marks)) in enumerate(zip(labs, bare.draw_each(page, labs, CASE), strict=True)):
         expected = {"weights": lab.weights, "output": lab.output, "reference": lab.reference}
         expected |= {"right": lab.reference_output, "difference": lab.difference, "gap": lab.output_difference}
         for part, matrix in expected.items():
-            drawn = numbers(page, part)
+            drawn = tensor(rows[part])
             label = f"case {index}, {lab!r}, {part}"
             assert torch.allclose(drawn, matrix.double(), rtol=1e-6, atol=1e-6, equal_nan=True), label
             seen["NaN"] += int(drawn.isnan().sum())
             seen["infinite"] += int(drawn.isinf().sum())
-        for part, name in (("difference", "weights"), ("gap", "output")):
-            marked = page.evaluate(MARKED, part)
+        for marked, name in zip(marks, ("weights", "output"), strict=True):
             assert "".join(str(int(x)) for row in marked for x in row) == lab.result[name]["differ"], index
         if lab.result["moved"]:
-            assert torch.equal(numbers(page, "moves").bool(), lab.influence)
+            assert torch.equal(tensor(rows["moves"]).bool(), lab.influence)
             seen["moved"] += 1
-        assert torch.equal(numbers(page, "allowed").bool(), lab.allowed)
+        assert torch.equal(tensor(rows["allowed"]).bool(), lab.allowed)
     assert min(seen.values()) > 50, seen
 
 

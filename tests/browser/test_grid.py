@@ -1,5 +1,6 @@
 """The widgets' JavaScript alone in a browser: its numbers against torch, its marks, mouse and keyboard."""
 
+import json
 import math
 import random
 
@@ -58,27 +59,24 @@ def random_studio(index):
     return studio
 
 
-# A case with every fill, in one call; what waits for a frame is drawn as soon as this code waits.
-CASE = """async ([state, fills, parts]) => {
-    window.requestAnimationFrame = (draw) => { queueMicrotask(draw); return 1; };
-    const read = READ;
-    await show("mask_studio", state);
+PARTS = ["filled", "weights", "output"]
+# A case with every fill.
+CASE = f"""async () => {{
+    const read = {READ};
     const drawn = [];
-    for (const fill of fills) {
+    for (const fill of {json.dumps(constants.FILLS)}) {{
         model.set("fill", fill);
         await null;
-        drawn.push(parts.map(read));
-    }
+        drawn.push({PARTS}.map(read));
+    }}
     return [drawn, read("allowed")];
-}""".replace("READ", READ)
-PARTS = ("filled", "weights", "output")
+}}"""
 
 
 def test_drawn_numbers_are_those_of_torch(page):
     compared = {"Infinity": 0, "NaN": 0}
-    for index in range(CASES):
-        studio = random_studio(index)
-        drawn, mask = page.evaluate(CASE, [bare.state(studio), constants.FILLS, PARTS])
+    studios = list(map(random_studio, range(CASES)))
+    for index, (studio, (drawn, mask)) in enumerate(zip(studios, bare.draw_each(page, studios, CASE), strict=True)):
         for fill, matrices in zip(constants.FILLS, drawn):
             studio.fill = fill
             for part, rows in zip(PARTS, matrices):

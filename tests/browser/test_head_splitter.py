@@ -13,8 +13,7 @@ from lessons.widgets.pictures import format_whole
 from tests.browser import bare
 
 CASES = 200
-CASE = """async state => {
-    await show("head_splitter", state);
+CASE = """state => {
     const { way, wrong } = splitting.followHeads(state);
     const cells = part => [...document.querySelectorAll(`[data-part="${part}"] [data-at]`)];
     const tensors = [...way, ...(wrong ? [wrong] : [])].map(tensor => ({
@@ -59,13 +58,13 @@ def random_splitter(chance):
 def test_drawn_tensors_are_those_of_torch(page):
     chance = random.Random(0)
     errors = 0
-    for case in range(CASES):
-        widget = random_splitter(chance)
+    widgets = [random_splitter(chance) for _ in range(CASES)]
+    for case, (widget, drawn) in enumerate(zip(widgets, bare.draw_each(page, widgets, CASE), strict=True)):
+        found, odd, cells = drawn
         label = f"case {case}, {widget!r}"
         places = torch.arange(widget.numbers.numel()).view(widget.numbers.shape)
         expected = [step.tensor for step in splitting.follow(places, widget.num_heads)]
         wrong = splitting.go_wrong(widget.compare, places, widget.num_heads)
-        found, odd, cells = page.evaluate(CASE, bare.state(widget))
         if isinstance(wrong, RuntimeError):
             errors += 1
             assert odd == [], label

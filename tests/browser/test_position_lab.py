@@ -13,18 +13,23 @@ TABLE = """() => [...document.querySelectorAll('[data-part="table"] .hg-row')].s
     row => [...row.querySelectorAll(".hg-cell")].map(cell => Number(cell.dataset.value)))"""
 CURVE = "() => [...document.querySelectorAll('[data-part=curve] [data-position]')].map(x => Number(x.dataset.value))"
 ARROWS = "() => [...document.querySelectorAll('[data-part=arrows] g')].map(x => [x.dataset.x, x.dataset.y].map(Number))"
+CASE = f"() => [{TABLE}, {CURVE}, {ARROWS}].map(read => read())"
 
 
-def test_drawn_numbers_are_those_of_torch(page):
+def random_labs():
     chance = random.Random(0)
     for case in range(CASES):
         count, size = [(2, 2), (32, 24), (3, 3)][case] if case < 3 else (chance.randint(2, 32), chance.randint(2, 24))
         first, second = chance.randrange(count), chance.randrange(count)
         base, pair = chance.choice([10, 100, 1000, 10000]), chance.randrange(size // 2)
-        lab = PositionLab(count, size, base, first=first, second=second, pair=pair)
-        bare.show(page, lab)
-        drawn = [torch.tensor(page.evaluate(code), dtype=torch.float64) for code in (TABLE, CURVE, ARROWS)]
-        for found, right in zip(drawn, (lab.table, lab.products, lab.arrows)):
+        yield PositionLab(count, size, base, first=first, second=second, pair=pair)
+
+
+def test_drawn_numbers_are_those_of_torch(page):
+    labs = list(random_labs())
+    for lab, drawn in zip(labs, bare.draw_each(page, labs, CASE), strict=True):
+        for found, right in zip(drawn, (lab.table, lab.products, lab.arrows), strict=True):
+            found = torch.tensor(found, dtype=torch.float64)
             torch.testing.assert_close(found, right, rtol=1e-6, atol=1e-6, msg=repr(lab))
 
 

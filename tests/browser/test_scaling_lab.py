@@ -18,6 +18,9 @@ COLUMN = """part => [...document.querySelectorAll(`[data-part="${part}"] .hg-cel
 TILE = 'part => Number(document.querySelector(`[data-part="${part}"]`).dataset.value)'
 TABLE = """() => [...document.querySelectorAll('[data-part="table"] tr')].slice(1).map(
     row => [...row.querySelectorAll("td")].map(cell => Number(cell.dataset.value)))"""
+COLUMNS = ["scores", "weights", "jacobian"]
+TILES = ["entropy", "largest", "by-scores", "by-query"]
+CASE = f"""() => [{COLUMNS}.map({COLUMN}), {TILES}.map({TILE}), ({TABLE})(), document.querySelector(".lw").innerText]"""
 
 
 @pytest.fixture
@@ -52,23 +55,20 @@ def close(drawn, expected, label):
 
 def test_drawn_numbers_are_those_of_torch(page):
     one_hot = 0
-    for index in range(CASES):
-        lab = random_lab(index)
-        bare.show(page, lab)
+    labs = list(map(random_lab, range(CASES)))
+    for index, (lab, (columns, tiles, table, text)) in enumerate(
+        zip(labs, bare.draw_each(page, labs, CASE), strict=True)
+    ):
         label = f"case {index}, {lab!r}"
-        close(page.evaluate(COLUMN, "scores"), lab.scores, f"{label}, scores")
-        close(page.evaluate(COLUMN, "weights"), lab.weights, f"{label}, weights")
-        close(page.evaluate(COLUMN, "jacobian"), lab.jacobian, f"{label}, jacobian")
-        close(page.evaluate(TILE, "entropy"), lab.entropy, f"{label}, entropy")
-        close(page.evaluate(TILE, "largest"), lab.weights.max(), f"{label}, largest weight")
-        close(page.evaluate(TILE, "by-scores"), lab.jacobian.square().sum().sqrt(), f"{label}, size of the jacobian")
-        close(page.evaluate(TILE, "by-query"), lab.gradient_size, f"{label}, gradient")
+        for name, drawn, expected in zip(COLUMNS, columns, (lab.scores, lab.weights, lab.jacobian), strict=True):
+            close(drawn, expected, f"{label}, {name}")
+        sizes = lab.entropy, lab.weights.max(), lab.jacobian.square().sum().sqrt(), lab.gradient_size
+        for name, drawn, expected in zip(TILES, tiles, sizes, strict=True):
+            close(drawn, expected, f"{label}, {name}")
         curves = [line for both in lab.curves().values() for line in both.values()]
-        drawn = page.evaluate(TABLE)
-        close(drawn[:4], curves[:4], f"{label}, curves")
-        close(drawn[4:], curves[4:], f"{label}, stuck")
+        close(table[:4], curves[:4], f"{label}, curves")
+        close(table[4:], curves[4:], f"{label}, stuck")
         one_hot += lab.weights.max().item() == 1 and lab.num_keys > 1
-        text = page.locator(".lw").inner_text()
         assert not re.search(r"NaN|undefined|Infinity|−0\.00\b", text), label
     assert one_hot > 10
 

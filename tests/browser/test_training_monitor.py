@@ -29,6 +29,11 @@ DRAWN = """part => {
     lines: [...chart.querySelectorAll("polyline")].map((e) => e.points.length),
   };
 }"""
+CASE = f"""() => {{
+    const read = {DRAWN};
+    const shares = document.querySelector('[data-part="shares"] svg') && read("shares");
+    return [read("loss"), shares, document.querySelector(".lw").innerText];
+}}"""
 # What a screen reader would say by itself.
 LISTEN = """() => {
   window.heard = [];
@@ -87,17 +92,16 @@ def reading(ticks, at):
 
 def test_drawn_points_are_those_of_python(page):
     read = 0
-    for index in range(CASES):
-        monitor = random_monitor(index)
-        bare.show(page, monitor)
+    monitors = list(map(random_monitor, range(CASES)))
+    for index, (monitor, (drawn, shares, texts)) in enumerate(
+        zip(monitors, bare.draw_each(page, monitors, CASE), strict=True)
+    ):
         label = f"case {index}, {monitor!r}"
-        drawn = page.evaluate(DRAWN, "loss")
         assert [int(point["step"]) for point in drawn["points"]] == monitor.steps, label
         for point, loss in zip(drawn["points"], monitor.losses):
             value = float(point["value"])
             assert value == loss or (math.isnan(value) and math.isnan(loss)), label
             assert point["odd"] == (not math.isfinite(loss) or (monitor.log_axis and loss <= 0)), label
-        texts = page.locator(".lw").inner_text()
         assert not re.search(r"undefined|Infinity|null", texts), label
         if len(drawn["across"]) > 1:
             step = reading(drawn["across"], 0)
@@ -114,7 +118,7 @@ def test_drawn_points_are_those_of_python(page):
                 if not point["odd"]:
                     read += 1
                     assert abs(value(point["place"][1]) - scale(float(point["value"]))) <= close, label
-        measured = page.evaluate(DRAWN, "shares")["points"] if monitor.measures else []
+        measured = shares["points"] if monitor.measures else []
         expected = [(name, s, x) for name, points in monitor.measures.items() for s, x in points]
         assert [(p["name"], int(p["step"]), float(p["value"])) for p in measured] == expected, label
     assert read > 5000
