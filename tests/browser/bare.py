@@ -121,9 +121,12 @@ def deliver(page, widget):
     )
 
 
-# Many acts in one call: the page does them itself, where no real mouse or keyboard is needed.
-ACT = """([touchable, acts]) => {
-    for (const [kind, what] of acts) {
+# Many acts in one call: the page does them itself, where no real mouse or keyboard is needed. What waits for a frame
+# is drawn after every fourth of them.
+ACT = """async ([touchable, acts]) => {
+    const { requestAnimationFrame } = window;
+    window.requestAnimationFrame = (draw) => { queueMicrotask(draw); return 1; };
+    for (const [i, [kind, what]] of acts.entries()) {
         if (kind === "key") {
             const [name, ...modifiers] = what.split("+").reverse();
             const how = { ctrlKey: modifiers.includes("Control"), shiftKey: modifiers.includes("Shift") };
@@ -136,7 +139,10 @@ ACT = """([touchable, acts]) => {
             one?.focus();
             one?.click();
         }
+        if (i % 4 === 3) await null;
     }
+    await null;
+    window.requestAnimationFrame = requestAnimationFrame;
 }"""
 
 

@@ -89,8 +89,8 @@ def test_a_thousand_random_steps(page, make):
     widget = make()
     bare.show(page, widget)
     chance = random.Random(0)
-    for step in range(STEPS // 10):
-        bare.act(page, chance, TOUCHABLE, KEYS, 9)
+    for step in range(STEPS // 25):
+        bare.act(page, chance, TOUCHABLE, KEYS, 24)
         if step % 2:
             bare.drag(page, chance)
         bare.deliver(page, widget)
