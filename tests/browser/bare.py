@@ -2,17 +2,19 @@
 
 import json
 import re
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 from lessons.widgets.front_end import source
 from tests.browser import PATIENCE
 
 WIDGETS = Path(__file__).resolve().parents[2] / "lessons" / "widgets"
-ADDRESS = "http://widgets.test"
 VIEWPORT = {"width": 1300, "height": 1100}
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>widgets</title>
-<style id="style"></style></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
+<link rel="icon" href="data:,"><style id="style"></style></head><body><main><h1>widgets</h1><h2>one</h2><h3>studio</h3>
 <div id="here"></div></main>
 <script type="module">
 import * as palette from "./shared/palette.js";
@@ -34,15 +36,36 @@ window.show = async (name, state) => {
   window.stop = widget.render({ model: window.model, el: document.getElementById("here") });
 };
 window.frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-window.ready = true;
 </script></body></html>"""
 OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
 
 
-def serve(route):
-    name = route.request.url.removeprefix(f"{ADDRESS}/")
-    body = PAGE if name == "page.html" else source(WIDGETS / name)
-    route.fulfill(body=body, content_type=f"{TYPES[Path(name).suffix]}; charset=utf-8")
+class Handler(BaseHTTPRequestHandler):
+    """The page, and the widgets' files; a browser asks once for each."""
+
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
+    def do_GET(self):
+        name = self.path.removeprefix("/")
+        body = (PAGE if name == "page.html" else source(WIDGETS / name)).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", f"{TYPES[Path(name).suffix]}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "max-age=86400")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serve():
+    """The address of a server of the page, on a port that is free."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/page.html"
+        server.shutdown()
 
 
 def open_page(browser):
@@ -52,17 +75,15 @@ def open_page(browser):
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: page.complaints.append(line.text) if line.type in ("error", "warning") else None)
-    page.route(f"{ADDRESS}/**", serve)
     return page
 
 
-def load(page):
+def load(page, address):
     """A new document with `show(name, state)`, `model` and `frame()`; nothing is left of an earlier one."""
     page.set_viewport_size(VIEWPORT)
     page.mouse.move(0, 0)
     page.complaints.clear()
-    page.goto(f"{ADDRESS}/page.html")
-    page.wait_for_function("window.ready")
+    page.goto(address)
 
 
 def module(widget):

@@ -27,17 +27,24 @@ def browser():
 
 
 @pytest.fixture(scope="session")
+def address():
+    """Where the bare page is."""
+    with bare.serve() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def bare_pages():
     return []
 
 
 @pytest.fixture
-def page(browser, bare_pages):
+def page(browser, bare_pages, address):
     """A bare page, the same for all tests of a worker, but loaded anew: to open one costs four times as much."""
     if not bare_pages or bare_pages[-1].is_closed():
         bare_pages.append(bare.open_page(browser))
     page = bare_pages[-1]
-    bare.load(page)
+    bare.load(page, address)
     yield page
     assert page.complaints == []
 

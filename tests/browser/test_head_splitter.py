@@ -32,9 +32,8 @@ VIEWS = """cases => cases.map(([shape, strides, wanted]) =>
 
 @pytest.fixture
 def page(page):
-    page.evaluate("import('./head_splitter/strided.js').then(module => { window.strided = module; })")
-    page.evaluate("import('./head_splitter/splitting.js').then(module => { window.splitting = module; })")
-    page.wait_for_function("window.strided && window.splitting")
+    for name in ("strided", "splitting"):
+        page.evaluate("async name => { window[name] = await import(`./head_splitter/${name}.js`); }", name)
     return page
 
 
