@@ -58,9 +58,10 @@ def server(browser, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pages(browser):
-    """What all pages of JupyterLab share, so that only the first one has to load and compile it."""
+    """What all pages of JupyterLab share, so that only the first one has to load it; those that are free stay open."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(PATIENCE)
+    context.free = []
     yield context
     context.close()
 
@@ -70,6 +71,7 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed and (lab := next((arg for arg in item.funcargs.values() if isinstance(arg, Lab)), None)):
         path = lab.server.folder / f"{item.name.replace('/', ' ')}.png"
+        lab.failed = True
         lab.page.screenshot(path=path)
         report.sections.append(("Screenshot", str(path)))
     elif report.failed and "page" in item.funcargs:
@@ -79,9 +81,14 @@ def pytest_runtest_makereport(item, call):
 
 @contextmanager
 def page_of_lab(server, pages):
-    lab = Lab(server, pages.new_page())
+    """A page that has compiled JupyterLab before, if one is free."""
+    lab = Lab(server, pages.free.pop() if pages.free else pages.new_page())
     yield lab
-    lab.page.close()
+    if lab.failed:
+        lab.page.close()
+    else:
+        lab.leave()
+        pages.free.append(lab.page)
     server.stop_kernels()
 
 

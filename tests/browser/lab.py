@@ -117,7 +117,16 @@ class Lab:
         self.server = server
         self.page = page
         self.page_errors = []
-        page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        self.failed = False  # a test of it has
+        page.on("pageerror", self.note_error)
+
+    def note_error(self, error):
+        self.page_errors.append(str(error))
+
+    def leave(self):
+        """Show nothing; another lab may have the page."""
+        self.page.remove_listener("pageerror", self.note_error)
+        self.page.goto("about:blank")
 
     def open(self, name):
         """Open a copy of a notebook without its outputs and wait for its kernel."""
