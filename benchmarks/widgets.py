@@ -44,6 +44,11 @@ def draw(_=None):
 button.on_click(draw)
 draw()
 ipywidgets.VBox([button, out])"""
+CELLS = [
+    *(OUR_MASK.format(size=size) for size in (12, 64)),
+    OUR_FUNCTION.format(size=12),
+    *(SEABORN.format(size=size) for size in (12, 64)),
+]
 CLICK = """async ([target, watched, rounds, warmUp]) => {
     const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
     const frame = () => new Promise(requestAnimationFrame);
@@ -70,19 +75,24 @@ CLICK = """async ([target, watched, rounds, warmUp]) => {
 }"""
 
 
-def open_cell(lab: Lab, source: str) -> None:
-    """A notebook of one cell, run."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+def open_cells(lab: Lab) -> None:
+    """A notebook of all cells, none of which has been run."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     nbformat.write(book, lab.server.folder / "notebooks" / NAME)
     lab.open(NAME)
-    lab.run_all()
+
+
+def show_alone(lab: Lab, source: str, watched: str) -> None:
+    """Run one cell and wait for what is `watched`; no other cell shows anything."""
+    lab.choose("Edit", "Clear Outputs of All Cells")
+    lab.run_cell(CELLS.index(source))
+    lab.notebook.locator(watched).first.wait_for()
 
 
 def click_times(lab: Lab, source: str, target: str, watched: str, rounds: int) -> float:
     """Median milliseconds from the press on `target` to the frame that shows another value of `watched`."""
-    open_cell(lab, source)
-    lab.notebook.locator(watched).first.wait_for()
+    show_alone(lab, source, watched)
     return statistics.median(lab.page.evaluate(CLICK, [target, watched, rounds, WARM_UP if rounds > 1 else 0]))
 
 
@@ -106,8 +116,7 @@ def measure_messages(lab: Lab, *, smoke: bool = False) -> None:
     """What one toggle sends, as the content of the messages in both directions."""
     rounds = 1 if smoke else 20
     for name, source in (("MaskStudio", OUR_MASK), ("FunctionLab", OUR_FUNCTION)):
-        open_cell(lab, source.format(size=12))
-        lab.notebook.locator(cell("allowed", 1, 0)).wait_for()
+        show_alone(lab, source.format(size=12), cell("allowed", 1, 0))
         sent = listen(lab)
         lab.page.evaluate(CLICK, [cell("allowed", 1, 0), cell("weights", 1, 0), rounds, 0])
         lab.page.wait_for_timeout(500)
@@ -176,6 +185,7 @@ def main(*, smoke: bool = False) -> None:
         server = make_course(Path(folder))
         try:
             lab = Lab(server, browser.new_page(viewport={"width": 1400, "height": 1000}))
+            open_cells(lab)
             measure_answers(lab, smoke=smoke)
             measure_messages(lab, smoke=smoke)
         finally:

@@ -4,6 +4,7 @@ from benchmarks import widgets
 
 
 def test_a_smoke_run(lab, capsys):
+    widgets.open_cells(lab)
     widgets.measure_answers(lab, smoke=True)
     widgets.measure_messages(lab, smoke=True)
     out = capsys.readouterr().out
