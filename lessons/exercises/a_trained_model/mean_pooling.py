@@ -22,7 +22,7 @@ def _pooling_cases(generator) -> list[Case]:
         case([5, 2, 4], 7),
         case([4, 3, 2, 1], 4),
         case([3, 3], 5, about="no padding at all"),
-        case([2, 4, 1], 6, about="the padding stands at the beginning of each sentence", left=True),
+        case([2, 4, 1], 6, about="the padding is at the start of each sentence", left=True),
         case([4, 2, 3], 2, about="gradients", gradients=True),
     ]
 
@@ -50,16 +50,16 @@ pooling = Exercise(
     mistakes=[
         Mistake(
             edited(mean_pooling, "kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "hidden.mean(dim=1)"),
-            "Padding is counted. A symptom: the same sentence gets another vector when a longer one stands beside it "
-            "in the batch. real says which tokens count.",
+            "You counted the padding. A symptom: the vector of a sentence changes when a longer one is in the batch. "
+            "real says which tokens count.",
         ),
         Mistake(
             lambda hidden, real: hidden.mean(dim=1),
-            "Two things: padding is counted, and the vectors do not have length 1.",
+            "Two things: you counted the padding, and the vectors do not have length 1.",
         ),
         Mistake(
             edited(mean_pooling, AS_IT_IS),
-            "The means are right, but not of length 1. Divide each by its norm, so that a dot product is a cosine.",
+            "The means are right, but their length is not 1. Divide each by its norm; then a dot product is a cosine.",
         ),
         Mistake(
             edited(mean_pooling, AS_IT_IS, NOT_DIVIDED),
@@ -67,29 +67,29 @@ pooling = Exercise(
         ),
         Mistake(
             edited(mean_pooling, AS_IT_IS, ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.mean(dim=1)")),
-            "The padding is set to 0 but still counted when dividing, and the length is not 1. (Once normalised, it "
-            "does not matter what the sum was divided by.)",
+            "The padding is set to 0 but still counted when dividing, and the length is not 1. (After "
+            "normalization it no longer matters what you divided the sum by.)",
         ),
         Mistake(
             lambda hidden, real: F.normalize(hidden[:, 0], dim=-1),
-            "That is the first token's vector, [CLS]. Other models are trained for that; this one for the mean.",
+            "That is the first token's vector, [CLS]. Other models are trained for that, this one for the mean.",
         ),
         Mistake(
             lambda hidden, real: F.normalize(hidden[:, -1], dim=-1),
-            "That is the last place alone, and in most sentences padding stands there.",
+            "That is only the last position, and in most sentences it is padding.",
         ),
         Mistake(
             edited(mean_pooling, "~real", "real"),
-            "That is the mean of the padding: real is True where a token is.",
+            "That is the mean of the padding: real is True where there is a token.",
         ),
         Mistake(
             lambda hidden, real: F.normalize(hidden.masked_fill(~real[..., None], -torch.inf).amax(dim=1), dim=-1),
-            "That is the greatest value of each feature. Asked for is the mean.",
+            "That is the largest value of each feature. Take the mean.",
             also=(lambda hidden, real: F.normalize(hidden.amax(dim=1), dim=-1),),
         ),
         Mistake(
             edited(mean_pooling, EACH_TOKEN, AS_IT_IS),
-            "You brought the tokens to length 1, not their mean. First the mean, then the length.",
+            "You scaled the tokens to length 1, not their mean. First take the mean, then scale it.",
             also=(
                 edited(mean_pooling, EACH_TOKEN),
                 edited(
@@ -103,24 +103,24 @@ pooling = Exercise(
         ),
         Mistake(
             edited(mean_pooling, "mean, dim=-1", "mean, dim=0"),
-            "You divided by the norm of each feature over the batch: a sentence's vector changes with its neighbours. "
+            "You divided by the norm of each feature over the batch: a sentence's vector changes with the others. "
             "Each vector has its own norm, along the last axis.",
             also=[edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.norm(dim=0)")],
         ),
         Mistake(
             edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.norm(dim=-1)"),
-            "The norms are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: keepdim=True, "
+            "The norms are (B,). Next to (B, D), torch takes their axis for the features. Keep the axis: keepdim=True, "
             "or norms[:, None].",
         ),
         Mistake(
             edited(mean_pooling, ", keepdim=True", ""),
-            "The numbers of tokens are (B,), and beside (B, D) their axis is taken for the features. Keep the axis: "
+            "The token counts are (B,). Next to (B, D), torch takes their axis for the features. Keep the axis: "
             "keepdim=True, or counts[:, None].",
             also=[edited(mean_pooling, (", keepdim=True", ""), AS_IT_IS)],
         ),
         Mistake(
             edited(mean_pooling, "hidden.masked_fill(~real[..., None], 0.0)", "hidden * real"),
-            "real is (B, S), and beside (B, S, D) its axes are taken for tokens and features. It needs a last axis: "
+            "real is (B, S). Next to (B, S, D), torch takes its axes for tokens and features. It needs a last axis: "
             "real[..., None].",
             also=[edited(mean_pooling, "~real[..., None]", "~real")],
         ),
@@ -130,22 +130,22 @@ pooling = Exercise(
         ),
         Mistake(
             edited(mean_pooling, "mean, dim", "mean, p=1.0, dim"),
-            "You divided by the sum of the features' sizes. The length of a vector is the root of the sum of squares.",
+            "You divided by the sum of the absolute values. The length is the square root of the sum of squares.",
         ),
         Mistake(
             edited(mean_pooling, "F.normalize(mean, dim=-1)", "mean / mean.square().sum(dim=-1, keepdim=True)"),
-            "You divided by the squared length; its root is missing.",
+            "You divided by the squared length; the square root is missing.",
         ),
         Mistake(
             lambda hidden, real: F.normalize(
                 torch.stack([x[:n].mean(dim=0) for x, n in zip(hidden, real.sum(dim=1).tolist())]), dim=-1
             ),
-            "You counted the tokens, and took as many from the beginning. real says which they are, not only how many.",
-            seen_in="the padding stands at the beginning of each sentence",
+            "You counted the tokens and took as many from the start. real says which ones they are, not only how many.",
+            seen_in="the padding is at the start of each sentence",
         ),
         Mistake(
             lambda hidden, real: F.normalize(hidden[real].mean(dim=0), dim=-1),
-            "hidden[real] strings the tokens of all sentences together: that is one vector for the whole batch.",
+            "hidden[real] concatenates the tokens of all sentences: that gives one vector for the whole batch.",
         ),
     ],
     hints=[

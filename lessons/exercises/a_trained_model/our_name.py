@@ -39,7 +39,7 @@ def _loaded(candidate, x, num_layers, num_heads, d_ff):
         theirs = _their_name(right)
         name = candidate(theirs)
         if not isinstance(name, str):
-            raise TypeError(f"{theirs} becomes a {type(name).__name__}; expected a text")
+            raise TypeError(f"{theirs} becomes a {type(name).__name__}; expected a string")
         if name in found:
             raise ValueError(f"two names become {name}; one of them is {theirs}")
         if name not in ours:
@@ -67,7 +67,7 @@ def _name_cases(generator) -> list[Case]:
         case(2, 4, 1, 2, 6),
         case(3, 6, 2, 3, 8),
         case(4, 4, 2, 2, 4),
-        case(1, 2, 12, 1, 3, about="12 layers, as many models have: the last numbers have two digits"),
+        case(1, 2, 12, 1, 3, about="12 layers, as in many models: the last layer numbers have two digits"),
     ]
 
 
@@ -99,49 +99,47 @@ renaming = Exercise(
     reference=our_name,
     cases=_name_cases,
     call=_loaded,
-    outputs=("what the encoder gives with the weights under your names",),
+    outputs=("the output of the encoder with your names",),
     mistakes=[
         Mistake(
             exchanged("self_attn.q_proj", "self_attn.k_proj"),
-            "Queries and keys are exchanged. The shapes fit, so nothing is reported: each token asks with what it "
-            "should be found by.",
+            "You swapped queries and keys. The shapes fit, so there is no error: each token now asks with its key.",
         ),
         Mistake(
             exchanged("self_attn.q_proj", "self_attn.v_proj"),
-            "Queries and values are exchanged. query is q_proj, value is v_proj; the shapes fit, so nothing is "
-            "reported.",
+            "You swapped queries and values. query is q_proj, value is v_proj; the shapes fit, so there is no error.",
         ),
         Mistake(
             exchanged("self_attn.k_proj", "self_attn.v_proj"),
-            "Keys and values are exchanged. key is k_proj, value is v_proj; the shapes fit, so nothing is reported.",
+            "You swapped keys and values. key is k_proj, value is v_proj; the shapes fit, so there is no error.",
         ),
         Mistake(
             exchanged("self_attn_residual.norm", "feed_forward_residual.norm"),
-            "The two norms are exchanged: attention.output.LayerNorm follows self-attention, output.LayerNorm the "
-            "feed-forward network. Both are (D,), so nothing is reported.",
+            "You swapped the two norms: attention.output.LayerNorm follows self-attention, output.LayerNorm the "
+            "feed-forward network. Both are (D,), so there is no error.",
         ),
         Mistake(
             exchanged("feed_forward.linear1", "feed_forward.linear2"),
-            "The two layers of the feed-forward network are exchanged: intermediate goes up to F features, output "
+            "You swapped the two layers of the feed-forward network: intermediate goes up to F features, output "
             "comes back to D.",
         ),
         Mistake(
             exchanged("self_attn.out_proj", "feed_forward.linear2"),
-            "attention.output.dense and output.dense are exchanged: the first is the projection at the end of "
+            "You swapped attention.output.dense and output.dense: the first is the projection at the end of "
             "attention, out_proj.",
         ),
         Mistake(
             _by_its_end,
-            "“attention.output.dense” ends in “output.dense”, and yours takes the one for the other. Compare the whole "
-            "part between the layer's number and weight or bias, or look for the longer names first.",
+            "“attention.output.dense” ends in “output.dense”, and your code confuses them. Compare the whole part "
+            "between the layer's number and weight or bias, or look for the longer names first.",
             also=(_short_names_first,),
         ),
         Mistake(
             _fixed_places,
-            'You cut the layer\'s number out of a fixed place: that holds for one digit. split(".") finds the pieces, '
+            'You take the layer\'s number from a fixed position: fine for one digit. split(".") finds the pieces, '
             "however long they are.",
             also=[edited(our_name, "{layer}", "{layer[0]}")],
-            seen_in="12 layers, as many models have: the last numbers have two digits",
+            seen_in="12 layers, as in many models: the last layer numbers have two digits",
         ),
         Mistake(
             edited(our_name, "{layer}", "{int(layer) + 1}"),
@@ -153,16 +151,16 @@ renaming = Exercise(
         ),
         Mistake(
             edited(our_name, ".{kind}", ""),
-            "weight and bias got lost: the last piece of the name stays as it is.",
+            "weight or bias got lost: keep the last piece of the name.",
         ),
         Mistake(
             edited(our_name, 'f"layers', 'f"encoder.layers'),
-            "Asked for is the name inside the encoder, which begins with layers. (With “encoder.” before it, it is "
-            "that of the whole model.)",
+            "Return the name inside the encoder, which begins with layers. (With “encoder.” in front, it is the name "
+            "in the whole model.)",
         ),
         Mistake(
             edited(our_name, 'f"layers', 'f"layer'),
-            "BERT says layer, we say layers: one letter, and the weight finds no place.",
+            "BERT says layer, we say layers: with one letter missing, the weight has no place.",
         ),
     ],
     hints=[

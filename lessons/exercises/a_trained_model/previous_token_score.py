@@ -28,36 +28,36 @@ previous = Exercise(
     mistakes=[
         Mistake(
             edited(previous_token_score, "offset=-1", "offset=1"),
-            "That is how much a token looks at the *next* one. Rows are queries: the previous token stands to the left "
-            "of the diagonal, weights[:, i, i - 1].",
+            "That is how much a token looks at the *next* one. Rows are queries: the previous token is left of "
+            "the diagonal, weights[:, i, i - 1].",
         ),
         Mistake(edited(previous_token_score, "offset=-1", "offset=0"), "That is how much a token looks at itself."),
         Mistake(
             edited(previous_token_score, "offset=-1", "offset=-2"),
-            "That is the token two before. One before is offset −1.",
+            "That is the token two positions before. The previous one is offset −1.",
         ),
         Mistake(
             edited(previous_token_score, "mean", "sum"),
-            "That is the sum, which grows with the sentence. Take the mean over the queries that have a token before.",
+            "That is the sum, which grows with the sentence. Take the mean over the queries with a token before them.",
         ),
         Mistake(
             edited(previous_token_score, "mean(dim=-1)", "sum(dim=-1) / weights.size(-1)"),
-            "You divided by T, but only T − 1 tokens have one before them. A head that looks nowhere else would get "
-            "less than 1.",
+            "You divided by T, but only T − 1 tokens have one before them. A head that looks only at the previous "
+            "token would score less than 1.",
         ),
         Mistake(
             lambda w: torch.stack([w[:, i, i - 1] for i in range(w.size(-1))], dim=-1).mean(dim=-1),
-            "The first token has none before it, and in Python weights[:, 0, -1] is the *last* key: begin with the "
+            "Nothing comes before the first token, and in Python weights[:, 0, -1] is the *last* key. Start with the "
             "second query.",
         ),
         Mistake(
             edited(previous_token_score, "mean(dim=-1)", "mean()"),
-            "That is one number for all heads. Each head has its own: the mean over the last axis alone.",
+            "That is one number for all heads. Each head has its own: the mean over only the last axis.",
         ),
         Mistake(
             edited(previous_token_score, "mean(dim=-1)", "mean(dim=0)"),
-            "You took the mean over the heads: one number for each token. Asked for is the mean over the tokens, one "
-            "number for each head.",
+            "You took the mean over the heads: one number for each token. Take the mean over the tokens: one number "
+            "for each head.",
         ),
         Mistake(
             edited(previous_token_score, ", dim1=-2, dim2=-1", ""),
@@ -66,12 +66,11 @@ previous = Exercise(
         ),
         Mistake(
             lambda w: (w[:, 1:].argmax(dim=-1) == torch.arange(w.size(-1) - 1)).float().mean(dim=-1),
-            "You counted how often the previous token gets the greatest weight. Asked for is the mean of the weight.",
+            "You counted how often the previous token gets the largest weight. Take the mean of the weight itself.",
         ),
         Mistake(
             edited(previous_token_score, "mean", "amax"),
-            "That is the greatest of these weights: a head that does it once would seem to do it always. Take the "
-            "mean.",
+            "That is the largest of these weights: a head that does it once would seem to do it always. Take the mean.",
         ),
         Mistake(
             lambda w: w[:, :, 0].mean(dim=-1),
@@ -79,11 +78,11 @@ previous = Exercise(
         ),
         Mistake(
             lambda w: w[:, 1:, :-1].mean(dim=(-2, -1)),
-            "You took the mean over all pairs. Only those count whose key stands just before the query: a diagonal.",
+            "You took the mean over all pairs. Only pairs whose key is just before the query count: a diagonal.",
         ),
     ],
     hints=[
         "The weight that query i gives to the token before it is weights[:, i, i - 1], for i = 1 to T − 1.",
-        "These stand just below the diagonal: weights.diagonal(offset=-1, dim1=-2, dim2=-1) is (H, T − 1).",
+        "They are just below the diagonal: weights.diagonal(offset=-1, dim1=-2, dim2=-1) is (H, T − 1).",
     ],
 )

@@ -7,7 +7,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numb
 
 
 def without_head(joined: Tensor, num_heads: int, head: int, w_out: Tensor, b_out: Tensor) -> Tensor:
-    """joined (B, S, D), the heads' outputs side by side -> (B, S, D): projected, with the output of `head` at 0."""
+    """joined (B, S, D), the concatenated outputs of the heads -> (B, S, D): projected, with `head` at 0."""
     head_dim = joined.size(-1) // num_heads
     kept = joined.clone()
     kept[..., head * head_dim : (head + 1) * head_dim] = 0.0
@@ -53,7 +53,7 @@ silence = Exercise(
     mistakes=[
         Mistake(
             edited(without_head, "kept @", "joined @"),
-            "Nothing is silent: this is the output with all heads.",
+            "No head is silent: this is the output with all heads.",
         ),
         Mistake(
             edited(
@@ -61,13 +61,13 @@ silence = Exercise(
                 ("joined.clone()", "joined @ w_out.T + b_out"),
                 ("return kept @ w_out.T + b_out", "return kept"),
             ),
-            "You set features to 0 after the projection. There they belong to no head any more: out_proj mixes all "
+            "You set features to 0 after the projection. There they no longer belong to one head: out_proj mixes all "
             "heads into every feature. Silence the head before it.",
         ),
         Mistake(
             edited(without_head, ("joined.clone()", "joined @ w_out.T"), ("return kept @ w_out.T", "return kept")),
-            "These places of the output are now the bias alone. But the output's features belong to no head: each is "
-            "a mixture of all. A head is read by *columns* of w_out; its rows are the output's features.",
+            "These features of the output are now only the bias. But the output's features belong to no single head: "
+            "each mixes all of them. A head is read by *columns* of w_out; its rows are the output's features.",
         ),
         Mistake(
             edited(without_head, " @ w_out.T + b_out", ""),
@@ -75,16 +75,16 @@ silence = Exercise(
         ),
         Mistake(
             edited(without_head, PLACE, "head : head + head_dim"),
-            "You silenced d features, but from place head on. Before this head stand head · d of them.",
+            "You silenced d features, but starting at feature head. This head starts at feature head · d.",
         ),
         Mistake(
             edited(without_head, PLACE, "head * head_dim :"),
-            "You silenced this head and all that follow. It ends at (head + 1) · d.",
+            "You silenced this head and all heads after it. It ends at (head + 1) · d.",
         ),
         Mistake(
             one_of("joined.unflatten(-1, (num_heads, -1)).transpose(1, 2)"),
-            "The heads were joined without being brought back to their place: (B, H, S, d) goes to (B, S, H, d) first, "
-            "transpose(1, 2), and then to (B, S, D).",
+            "You joined the heads without moving their axis back: first (B, H, S, d) to (B, S, H, d) by "
+            "transpose(1, 2), then to (B, S, D).",
         ),
         Mistake(
             one_of("joined.reshape(len(joined), num_heads, joined.size(1), -1)"),
@@ -93,7 +93,7 @@ silence = Exercise(
         ),
         Mistake(
             edited(without_head, PLACE, "head::num_heads"),
-            "You silenced every num_heads-th feature. A head's features lie side by side: from head · d on, d of them.",
+            "You silenced every num_heads-th feature. A head has d contiguous features, from head · d on.",
         ),
         Mistake(
             edited(without_head, PLACE, "head * num_heads : (head + 1) * num_heads"),
@@ -113,28 +113,28 @@ silence = Exercise(
         ),
         Mistake(
             edited(without_head, "w_out.T", "w_out"),
-            "The projection lies the wrong way: a linear layer of torch is x @ w.T + b.",
+            "The weight must be transposed: torch's linear layer is x @ w.T + b.",
         ),
         Mistake(
             edited(without_head, " + b_out", ""),
-            "The bias of out_proj is missing. It belongs to no head, and stays.",
+            "The bias of out_proj is missing. It belongs to no head and stays.",
         ),
         Mistake(
             edited(without_head, "kept @", "kept * num_heads / (num_heads - 1) @"),
-            "You scaled the other heads up, as dropout does. Here they stay as they are.",
+            "You scaled the other heads up, as dropout does. Here they stay unchanged.",
         ),
         Mistake(
             edited(without_head, f"..., {PLACE}", ":, head"),
-            "You silenced a token: axis 1 counts the tokens. The heads lie along the last axis.",
+            "You silenced a token: axis 1 counts the tokens. The heads are along the last axis.",
         ),
         Mistake(
             edited(without_head, "kept @", "joined.new_zeros(joined.shape) @"),
-            "Everything is silent: what is left is the bias of out_proj.",
+            "Everything is silent: only the bias of out_proj is left.",
         ),
     ],
     hints=[
-        "joined holds the heads side by side: head 0 in the first d features, head 1 in the next d, …",
+        "joined contains head 0 in the first d features, head 1 in the next d, …",
         "Set joined[..., head · d : (head + 1) · d] to 0, in a clone.",
-        "Then out_proj as always: … @ w_out.T + b_out.",
+        "Then apply out_proj: … @ w_out.T + b_out.",
     ],
 )

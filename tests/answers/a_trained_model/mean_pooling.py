@@ -36,7 +36,7 @@ with right:
         return (mean.T / torch.linalg.vector_norm(mean, dim=1)).T
 
 
-with wrong("Padding is counted"):
+with wrong("You counted the padding"):
 
     def my_mean_pooling(hidden, real):
         mean = hidden.mean(dim=1)
@@ -64,7 +64,7 @@ with wrong("your code changed its argument hidden"):
         return F.normalize(hidden.sum(dim=1), dim=-1)
 
 
-with wrong("its axes are taken for tokens and features"):
+with wrong("takes its axes for tokens and features"):
 
     def my_mean_pooling(hidden, real):
         return F.normalize((hidden * real).sum(dim=1), dim=-1)
@@ -83,7 +83,7 @@ with wrong("each row must have length 1"):
         return (hidden * real[..., None]).sum(1) / real.sum()
 
 
-with wrong("real says which they are"):
+with wrong("real says which ones they are"):
 
     def my_mean_pooling(hidden, real):
         means = [hidden[b, : real[b].sum()].mean(dim=0) for b in range(len(hidden))]

@@ -46,6 +46,7 @@ with wrong("The bug is still there"):
     def mended_maps(x, w_q, w_k, num_heads, real):
         q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        scores = scores.masked_fill(~real[:, None, :, None], torch.finfo(scores.dtype).min)
         return scores.softmax(dim=-1)
 
 
@@ -57,9 +58,9 @@ with wrong("The mask came after the softmax"):
         return scores.softmax(dim=-1) * real[:, None, None]
 
 
-edit("None, :", ":, None", "You blocked the rows of the padding", of=1)
+edit("None, :", ":, None", "You block the rows of the padding", of=1)
 
-with wrong("its axes are taken for queries and keys"):
+with wrong("takes its axes for queries and keys"):
 
     def mended_maps(x, w_q, w_k, num_heads, real):
         q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
@@ -75,7 +76,7 @@ with wrong("divided by √D"):
         return scores.masked_fill(~real[:, None, None], -torch.inf).softmax(dim=-1)
 
 
-with wrong("the sentences are taken for heads"):
+with wrong("takes the sentences for heads"):
 
     def mended_maps(x, w_q, w_k, num_heads, real):
         q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
@@ -92,4 +93,4 @@ with wrong("You blocked the padding's rows as well"):
         return scores.masked_fill(~allowed, -1e9).softmax(dim=-1)
 
 
-edit("scores = scores.masked_fill", "scores.masked_fill", "the map of a short sentence changes")
+edit("scores = scores.masked_fill", "scores.masked_fill", "there is no mask at all")

@@ -51,7 +51,7 @@ with right:
         return f"layers.{layer}.{rest.replace('output.LayerNorm', 'feed_forward_residual.norm')}"
 
 
-with wrong("The two norms are exchanged"):
+with wrong("You swapped the two norms"):
 
     def my_our_name(name):
         table = {
@@ -106,7 +106,7 @@ with wrong('split(".") finds the pieces'):
         return f"layers.{layer}.{parts[part]}.{kind}"
 
 
-with wrong("becomes a tuple; expected a text"):
+with wrong("becomes a tuple; expected a string"):
 
     def my_our_name(name):
         _, _, layer, rest = name.split(".", 3)

@@ -82,7 +82,7 @@ with wrong("A head is read by *columns* of w_out"):
         return joined @ w.T + b_out
 
 
-with wrong("from place head on"):
+with wrong("starting at feature head"):
 
     def my_without_head(joined, num_heads, head, w_out, b_out):
         d = joined.size(-1) // num_heads
@@ -91,7 +91,7 @@ with wrong("from place head on"):
         return kept @ w_out.T + b_out
 
 
-with wrong("without being brought back to their place"):
+with wrong("without moving their axis back"):
 
     def my_without_head(joined, num_heads, head, w_out, b_out):
         heads = split_heads(joined, num_heads).clone()
