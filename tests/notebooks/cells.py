@@ -9,7 +9,7 @@ import nbformat
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4) for path in PATHS}
+NOTEBOOKS = {path.stem: nbformat.v4.reads(path.read_text(encoding="utf-8")) for path in PATHS}
 CHECK = re.compile(r"exercises\.(\w+)\.check\((\w+)\)")
 HELP = re.compile(r"exercises\.(\w+)\.help\(\)")
 
