@@ -70,7 +70,7 @@ def test_curves_gather_all_queries():
     assert lab.sizes == [2**i for i in range(11)]
     for scaled, name in ((False, "not scaled"), (True, "divided by √d")):
         for at, d in enumerate(lab.sizes):
-            if d > 64:
+            if d not in (1, 8, 64):
                 continue
             each = [ScalingLab(d, 3, scaled=scaled, temperature=2.0, query=n) for n in range(100)]
             assert curves["entropy"][name][at] == pytest.approx(sum(one.entropy for one in each) / 100)
