@@ -73,6 +73,7 @@ def open_page(browser):
     page = browser.new_page(viewport=VIEWPORT)
     page.set_default_timeout(PATIENCE)
     page.complaints = []
+    page.failed = False  # a test of it has
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda line: page.complaints.append(line.text) if line.type in ("error", "warning") else None)
     return page

@@ -41,7 +41,9 @@ def bare_pages():
 @pytest.fixture
 def page(browser, bare_pages, address):
     """A bare page, the same for all tests of a worker, but loaded anew: to open one costs four times as much."""
-    if not bare_pages or bare_pages[-1].is_closed():
+    if bare_pages and bare_pages[-1].failed:
+        bare_pages.pop().close()
+    if not bare_pages:
         bare_pages.append(bare.open_page(browser))
     page = bare_pages[-1]
     bare.load(page, address)
@@ -69,13 +71,18 @@ def pages(browser):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    if report.failed and (lab := next((arg for arg in item.funcargs.values() if isinstance(arg, Lab)), None)):
+    during = call.when != "teardown"  # after the last test, the browser is gone
+    if (
+        report.failed
+        and during
+        and (lab := next((arg for arg in item.funcargs.values() if isinstance(arg, Lab)), None))
+    ):
         path = lab.server.folder / f"{item.name.replace('/', ' ')}.png"
         lab.failed = True
         lab.page.screenshot(path=path)
         report.sections.append(("Screenshot", str(path)))
     elif report.failed and "page" in item.funcargs:
-        item.funcargs["page"].close()  # who knows what is left of it
+        item.funcargs["page"].failed = True  # who knows what is left of it
     return report
 
 
