@@ -11,7 +11,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 class EncoderLayerByHand(nn.Module):
-    """Self-attention, then a feed-forward network; each within a residual and a norm."""
+    """Self-attention, then a feed-forward network; each with a residual connection and a norm."""
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_first: bool):
         super().__init__()
@@ -53,7 +53,7 @@ def _layer_cases(generator) -> list[Case]:
 
 
 def _in_either_order(norm_first, norm_last, hint):
-    """A mistake made in both orders, or in one of them; each order is given by the pieces that change."""
+    """A mistake made in Pre-LN and Post-LN, or in one of them; each is given by the pieces that change."""
     both, first, last = (
         edited(EncoderLayerByHand, *edits) for edits in (norm_first + norm_last, norm_first, norm_last)
     )
@@ -70,11 +70,11 @@ whole = Exercise(
     mistakes=[
         Mistake(
             edited(EncoderLayerByHand, "self.self_attn(x, allowed=allowed)", "self.self_attn(x)"),
-            "The mask is not handed on: allowed must reach self_attn.",
+            "The mask is not passed on: self_attn must get allowed.",
         ),
         Mistake(
             edited(EncoderLayerByHand, "allowed=allowed", "allowed=None if allowed is None else ~allowed"),
-            "The mask is turned around: allowed is True where a query may look.",
+            "The mask is inverted: allowed is True where a query may attend.",
         ),
         Mistake(
             edited(EncoderLayerByHand, "torch.relu(self.linear1(x))", "self.linear1(x)"),
@@ -82,15 +82,15 @@ whole = Exercise(
         ),
         Mistake(
             edited(EncoderLayerByHand, "if self.norm_first", "if True"),
-            "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x)).",
+            "norm_first=False is ignored. With it, each sum is normalized: norm(x + sublayer(x)).",
         ),
         Mistake(
             edited(EncoderLayerByHand, "if self.norm_first", "if False"),
-            "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it.",
+            "norm_first=True is ignored. With it, each sublayer gets norm(x), and x is added to its output.",
         ),
         Mistake(
             edited(EncoderLayerByHand, "if self.norm_first", "if not self.norm_first"),
-            "The two orders are exchanged: norm_first=True is x + sublayer(norm(x)).",
+            "Pre-LN and Post-LN are swapped: norm_first=True is x + sublayer(norm(x)).",
         ),
         _in_either_order(
             [("self.feed_forward(self.norm2(x))", "self.feed_forward(self.norm1(x))")],
@@ -100,7 +100,7 @@ whole = Exercise(
         _in_either_order(
             [("self.feed_forward(self.norm2(x))", "self.feed_forward(x)")],
             [("self.norm2(x + self.feed_forward(x))", "x + self.feed_forward(x)")],
-            "The norm of the second part is missing: norm2 belongs to the feed-forward network.",
+            "The second norm is missing: norm2 belongs to the feed-forward network.",
         ),
         Mistake(
             edited(
@@ -108,21 +108,21 @@ whole = Exercise(
                 ("self.norm1(x + self.attend(x, allowed))", "x + self.attend(x, allowed)"),
                 ("self.norm2(x + self.feed_forward(x))", "x + self.feed_forward(x)"),
             ),
-            "With norm_first=False nothing is normalised. Each sum is: norm(x + sublayer(x)).",
+            "With norm_first=False nothing is normalized. Each sum should be: norm(x + sublayer(x)).",
         ),
         Mistake(
             edited(EncoderLayerByHand, ("self.norm1(x + ", "x + self.norm1("), ("self.norm2(x + ", "x + self.norm2(")),
-            "With norm_first=False you normalised only what the sublayers give. The sum is normalised: "
+            "With norm_first=False you normalized only the sublayers' outputs. Normalize the sum: "
             "norm(x + sublayer(x)).",
         ),
         Mistake(
             edited(EncoderLayerByHand, "self.self_attn(x, allowed=allowed)", "self.self_attn(x, allowed)"),
-            "The mask went in as the *key*: that is the second thing that self_attn takes. Name it: allowed=allowed.",
+            "The mask was passed as the *key*, the second argument of self_attn. Name it: allowed=allowed.",
             seen_in="a padding mask (B, 1, 1, S)",
         ),
         Mistake(
             edited(EncoderLayerByHand, "return output", "return output, _"),
-            "self_attn gives two things, output and weights, and both were added to x. Take the first.",
+            "self_attn returns two things, output and weights, and both were added to x. Take the first.",
             also=(
                 edited(
                     EncoderLayerByHand,
@@ -138,7 +138,7 @@ whole = Exercise(
                 "self.linear2(torch.relu(self.linear1(x)))",
                 "torch.relu(self.linear2(self.linear1(x)))",
             ),
-            "max(0, …) came after linear2. It stands between the two layers; what they give may be below 0.",
+            "max(0, …) came after linear2. It goes between the two layers; their output may be negative.",
             also=(
                 edited(
                     EncoderLayerByHand,
@@ -153,29 +153,29 @@ whole = Exercise(
                 "self.attend(self.norm1(x), allowed)",
                 "self.self_attn(self.norm1(x), x, x, allowed=allowed)[0]",
             ),
-            "With norm_first only the queries were normalised. In self-attention queries, keys and values come from "
+            "With norm_first only the queries were normalized. In self-attention, queries, keys and values come from "
             "the same tensor: norm1(x).",
         ),
         _in_either_order(
             [("return x + self", "return self")],
             [("self.norm2(x + ", "self.norm2(")],
-            "The residual around the feed-forward network is missing.",
+            "The residual connection around the feed-forward network is missing.",
         ),
         _in_either_order(
             [("x = x + self", "x = self")],
             [("self.norm1(x + ", "self.norm1(")],
-            "The residual around self-attention is missing.",
+            "The residual connection around self-attention is missing.",
         ),
         _in_either_order(
             [("x = x + self", "x = self"), ("return x + self", "return self")],
             [("self.norm1(x + ", "self.norm1("), ("self.norm2(x + ", "self.norm2(")],
-            "There is no residual: around each of the two parts, x is added to what comes out.",
+            "There is no residual connection: x is added to the output of each of the two sublayers.",
         ),
         _in_either_order(
             [("x = x + self", "y = x + self"), ("self.norm2(x))", "self.norm2(y))")],
             [("x = self.norm1", "y = self.norm1"), ("x + self.feed_forward(x)", "x + self.feed_forward(y)")],
-            "The second residual carries the layer's first input. It carries what came out of the first part: what "
-            "attention found would get lost.",
+            "The second residual connection adds the input of the layer. Add what the first sublayer left: otherwise "
+            "the output of attention is lost.",
         ),
         Mistake(
             edited(
@@ -183,11 +183,11 @@ whole = Exercise(
                 ("x + self.attend(self.norm1", "self.norm1(x) + self.attend(self.norm1"),
                 ("x + self.feed_forward(self", "self.norm2(x) + self.feed_forward(self"),
             ),
-            "With norm_first you added the *normalised* x. Keep x as it is, and normalise only what the sublayer gets.",
+            "With norm_first you added the *normalized* x. Keep x as it is, and normalize only the sublayer's input.",
         ),
     ],
     hints=[
-        "Two parts, each as in my_surround: self-attention with norm1, then the feed-forward network with norm2.",
+        "Two sublayers, each as in my_surround: self-attention with norm1, then the feed-forward network with norm2.",
         "self.self_attn(y, allowed=allowed) returns output and weights; you need the output.",
         "The feed-forward network is self.linear2(torch.relu(self.linear1(y))).",
     ],

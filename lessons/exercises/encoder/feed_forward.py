@@ -35,7 +35,7 @@ feeding = Exercise(
     mistakes=[
         Mistake(
             edited(feed_forward, ".clamp(min=0)", ""),
-            "Nothing is cut off at 0. Without max(0, …) between them two linear layers are one linear layer.",
+            "max(0, …) is missing. Without it, two linear layers are equal to one linear layer.",
         ),
         Mistake(
             edited(feed_forward, " @ w2 + b2", " @ w2"),
@@ -47,33 +47,33 @@ feeding = Exercise(
         ),
         Mistake(
             edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "(x @ w1).clamp(min=0) + b1"),
-            "The first bias came after max(0, …). It belongs inside: max(0, x w1 + b1).",
+            "The first bias was added after max(0, …). It goes inside: max(0, x w1 + b1).",
         ),
         Mistake(
             edited(feed_forward, (".clamp(min=0)", ""), ("hidden @ w2 + b2", "(hidden @ w2 + b2).clamp(min=0)")),
-            "max(0, …) came at the end, so that no feature of the result is below 0. It stands between the layers.",
+            "max(0, …) came at the end, so no feature of the result is negative. It goes between the two layers.",
         ),
         Mistake(
             edited(feed_forward, "hidden @ w2 + b2", "(hidden @ w2 + b2).clamp(min=0)"),
-            "max(0, …) came twice. The second layer's output stays as it is: it may be below 0.",
+            "max(0, …) came twice. The second layer's output stays as it is: it may be negative.",
         ),
         Mistake(
             edited(feed_forward, "return hidden", "return x + hidden"),
-            "The input was added. The residual surrounds this network; it is no part of it.",
+            "The input was added. The residual connection goes around this network; it is not part of it.",
         ),
         Mistake(
             edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.nn.functional.gelu(x @ w1 + b1)"),
-            "That is GELU, which many of today's models take. The paper's is max(0, …).",
+            "That is GELU, which BERT and GPT-2 use. The paper uses max(0, …).",
             also=(lambda x, w1, b1, w2, b2: torch.nn.functional.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2,),
         ),
         Mistake(lambda x, w1, b1, w2, b2: (x @ w1).clamp(min=0) @ w2, "Both biases are missing: x w1 + b1, … w2 + b2."),
         Mistake(
             edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "x.clamp(min=0) @ w1 + b1"),
-            "max(0, …) came first, on x. It stands between the two layers.",
+            "max(0, …) came first, on x. It goes between the two layers.",
         ),
         Mistake(
             edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "max(0, x @ w1 + b1)"),
-            "max cannot compare 0 with a whole tensor. For each number by itself: torch.relu(…), or ….clamp(min=0).",
+            "max cannot compare 0 with a whole tensor. For each number separately: torch.relu(…), or ….clamp(min=0).",
             also=(
                 edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.max(x @ w1 + b1, 0)"),
                 edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.max(0, x @ w1 + b1)"),

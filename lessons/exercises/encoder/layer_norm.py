@@ -45,32 +45,32 @@ norm = Exercise(
     mistakes=[
         Mistake(
             edited(layer_norm, ", correction=0", ""),
-            "Your variance divides by D − 1. Layer normalisation divides by D: x.var(…, correction=0). (std and var "
-            "divide by D − 1 unless told otherwise.)",
+            "Your variance divides by D − 1. Layer normalization divides by D: x.var(…, correction=0). (By default, "
+            "std and var divide by D − 1.)",
         ),
         Mistake(
             edited(layer_norm, "(variance + eps).sqrt()", "(variance.sqrt() + eps)"),
-            "eps was added outside the root: it belongs to the variance, √(variance + eps).",
+            "eps was added outside the square root. It is added to the variance: √(variance + eps).",
         ),
         Mistake(
             edited(layer_norm, (", correction=0", ""), ("(variance + eps).sqrt()", "(variance.sqrt() + eps)")),
-            "Two things at once: std divides by D − 1, not D, and eps was added outside the root. Take "
-            "√(variance + eps), with x.var(…, correction=0). This version is in a famous tutorial.",
+            "Two mistakes: std divides by D − 1, not D, and eps was added outside the square root. Use "
+            "√(variance + eps), with x.var(…, correction=0). The Annotated Transformer has this version.",
         ),
         Mistake(
             _over(-2),
-            "You normalised over the tokens, axis -2: mean and variance of each *feature*. Here each token stands for "
-            "itself: over its features, the last axis.",
+            "You normalized over the tokens, axis -2: mean and variance of each *feature*. Here each token is "
+            "normalized on its own, over its features: the last axis.",
         ),
         Mistake(
             _over(0),
-            "You normalised over the batch, as batch normalisation does: a sentence would change with its neighbours. "
-            "Take the last axis, the features.",
+            "You normalized over the batch, as batch normalization does: the result for a sentence would depend on the "
+            "others. Use the last axis, the features.",
             also=(_over((0, 1)),),
         ),
         Mistake(
             _over((0, 1, 2)),
-            "You took one mean and one variance for all numbers at once. Each token has its own: the last axis alone.",
+            "You used one mean and one variance for all numbers at once. Each token has its own: only the last axis.",
         ),
         Mistake(
             edited(
@@ -78,20 +78,20 @@ norm = Exercise(
                 ("mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
                 ("correction=0, keepdim=True", "correction=0"),
             ),
-            "An axis is missing: the means are (B, T), and beside x, (B, T, D), they are lined up with its last axis. "
-            "keepdim=True keeps the place of the features: (B, T, 1).",
+            "An axis is missing: the means are (B, T), and broadcasting lines them up with the last axes of x. "
+            "keepdim=True keeps an axis for the features: (B, T, 1).",
         ),
         Mistake(
             _over((-2, -1)),
-            "You took one mean and one variance for the whole sentence. Each token has its own: the last axis alone.",
+            "You used one mean and one variance for the whole sentence. Each token has its own: only the last axis.",
         ),
         Mistake(
             edited(layer_norm, ".sqrt()", ""),
-            "You divided by the variance. Divide by its root, the standard deviation, so that the spread becomes 1.",
+            "You divided by the variance. Divide by its square root, the standard deviation.",
         ),
         Mistake(
             lambda x, w, b, eps: x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * w + b,
-            "The mean was not taken away: that is RMSNorm, which many of today's models use. Here the mean goes first.",
+            "The mean was not subtracted: that is RMSNorm, which Llama uses. Layer normalization subtracts it first.",
         ),
         Mistake(
             edited(layer_norm, " + eps", ""),
@@ -100,48 +100,46 @@ norm = Exercise(
         ),
         Mistake(
             edited(layer_norm, (", correction=0", ""), (" + eps", "")),
-            "Two things at once: std divides by D − 1, not D, and eps is missing. Take √(variance + eps), with "
+            "Two mistakes: std divides by D − 1, not D, and eps is missing. Use √(variance + eps), with "
             "x.var(…, correction=0).",
         ),
         Mistake(
             edited(layer_norm, "+ eps", "+ 1e-5"),
-            "You did not use the eps that you were given. (torch's own, if it is told nothing, takes 1e-5.)",
+            "You did not use the argument eps. (torch's default is 1e-5; a call that leaves eps out gets that.)",
         ),
         Mistake(
             edited(layer_norm, "(x - mean)", "x - mean"),
-            "Brackets are missing: x − mean / … divides the mean alone. The whole difference is divided: "
-            "(x − mean) / ….",
+            "Parentheses are missing: x − mean / … divides only the mean. Divide the whole difference: (x − mean) / ….",
         ),
         Mistake(
             edited(layer_norm, "(variance", "(len(weight) * variance"),
-            "You added the squares up. The variance is their mean: their sum, divided by D.",
+            "You used the sum of the squares. The variance is their mean: the sum, divided by D.",
         ),
         Mistake(edited(layer_norm, " + bias", ""), "The bias is not added."),
         Mistake(
             edited(layer_norm, " * weight", ""),
-            "The weight is not used: each normalised feature is multiplied by its weight, before the bias is added.",
+            "The weight is not used: each normalized feature is multiplied by its weight, before the bias is added.",
         ),
         Mistake(
             edited(layer_norm, "weight + bias\n", "bias + weight\n"),
-            "weight and bias are exchanged: weight is multiplied in, bias is added.",
+            "weight and bias are swapped: multiply by weight, then add bias.",
         ),
         Mistake(
             edited(layer_norm, " * weight + bias", ""),
-            "weight and bias are not used: after normalising, each feature is multiplied by its weight, and its bias "
-            "is added.",
+            "weight and bias are not used: after normalizing, multiply each feature by its weight and add its bias.",
         ),
         Mistake(
             edited(layer_norm, ("(x - mean)", "((x - mean)"), ("* weight + bias", "+ bias) * weight")),
-            "The bias was added before the weight was multiplied in. First weight, then bias.",
+            "The bias was added before multiplying by the weight. First weight, then bias.",
         ),
         Mistake(
             edited(layer_norm, " / (variance + eps).sqrt()", ""),
-            "The mean is 0 now, but nothing is divided: the spread is still that of x.",
+            "The mean is 0 now, but nothing was divided: the standard deviation is still that of x.",
         ),
     ],
     hints=[
-        "Mean and variance of each token: along the last axis, with keepdim=True, so that they broadcast.",
+        "Mean and variance of each token: over the last axis, with keepdim=True, so that they broadcast.",
         "x.var(dim=-1, correction=0, keepdim=True) divides by D.",
-        "Divide by the root of (variance + eps); then times weight, plus bias.",
+        "Divide by the square root of (variance + eps); then times weight, plus bias.",
     ],
 )

@@ -9,7 +9,7 @@ from lessons.exercises.encoder.layer_norm import layer_norm
 
 
 def encode(x: Tensor, sublayers, norms) -> Tensor:
-    """x (T, D) -> (T, D): a stack of sublayers, each in a residual with its norm first, and a norm at the end."""
+    """x (T, D) -> (T, D): a Pre-LN stack of sublayers, and a norm at the end."""
     *inner, last = norms
     for sublayer, norm in zip(sublayers, inner):
         x = x + sublayer(norm(x))
@@ -42,40 +42,38 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(encode, "x = x + sublayer(norm(x))", "x = norm(x)\n        x = x + sublayer(x)"),
-            "The bug is still there. A symptom: with sublayers that give nothing but 0, the result should be norms[-1] "
-            "of x. It is something else.",
+            "The bug is still there. A symptom: if all sublayers return 0, the result should be norms[-1] of x, and it "
+            "is not.",
         ),
         Mistake(
             edited(encode, "sublayer(norm(x))", "norm(sublayer(x))"),
-            "The norm stands behind the sublayer now. It comes before it: x + sublayer(norm(x)).",
+            "The norm comes after the sublayer now. It goes before it: x + sublayer(norm(x)).",
         ),
         Mistake(
             edited(encode, "norm(x)", "x"),
-            "The sublayers get x as it is. Each has a norm before it: x + sublayer(norm(x)).",
+            "The sublayers get x without a norm. Each has a norm before it: x + sublayer(norm(x)).",
         ),
         Mistake(
             edited(encode, "x + sublayer", "sublayer"),
-            "x is not carried on: what a sublayer gives is added to x, and does not replace it.",
+            "The residual connection is gone: the output of a sublayer is added to x; it does not replace x.",
         ),
         Mistake(
             edited(encode, "    return", "        return"),
-            "Only the first sublayer is used. Does `return` stand inside the loop?",
+            "Only the first sublayer is used. Is `return` inside the loop?",
         ),
         Mistake(
             edited(encode, "x + sublayer(norm(x))", "norm(x + sublayer(x))"),
-            "Now it is the other order, Post-LN: each sum is normalised. Asked for is x + sublayer(norm(x)).",
+            "Now it is Post-LN: each sum is normalized. The task is Pre-LN: x + sublayer(norm(x)).",
         ),
-        Mistake(
-            edited(encode, "last(x)", "x"), "The norm at the end is missing: the stream has grown with every sublayer."
-        ),
+        Mistake(edited(encode, "last(x)", "x"), "The norm at the end is missing. x has grown with every sublayer."),
         Mistake(
             edited(encode, ("x + sublayer(norm(x))", "last(x + sublayer(norm(x)))"), ("last(x)", "x")),
-            "The last norm stands inside the loop. It comes once, after all sublayers.",
+            "The last norm is inside the loop. Use it once, after all sublayers.",
         ),
     ],
     hints=[
-        "Follow x itself: through which functions does it go on its way to the end?",
-        "In norm-first order the norm is only in the branch to the sublayer.",
+        "Follow x itself from start to end: which functions is it passed through?",
+        "In Pre-LN the norm is only on the branch to the sublayer.",
         "Two names help: normalised = norm(x), and x stays x.",
     ],
 )

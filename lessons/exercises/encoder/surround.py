@@ -1,4 +1,4 @@
-"""Lesson 07, my_surround: put a residual and a norm around a sublayer, in both orders."""
+"""Lesson 07, my_surround: put a residual connection and a norm around a sublayer, Post-LN and Pre-LN."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,7 @@ from lessons.exercises.encoder.layer_norm import layer_norm
 
 
 def surround(x: Tensor, sublayer, norm, norm_first: bool) -> Tensor:
-    """x (T, D) -> (T, D): a residual and a norm around a sublayer; norm_first says in which order."""
+    """x (T, D) -> (T, D): a residual connection and a norm around a sublayer; norm_first: Pre-LN."""
     if norm_first:
         return x + sublayer(norm(x))
     return norm(x + sublayer(x))
@@ -43,7 +43,7 @@ residual = Exercise(
     mistakes=[
         Mistake(
             edited(surround, "x + sublayer(norm", "norm(x) + sublayer(norm"),
-            "With norm_first you added the *normalised* x. The residual carries x itself: x + sublayer(norm(x)).",
+            "With norm_first you added the *normalized* x. Add x itself: x + sublayer(norm(x)).",
         ),
         Mistake(
             edited(surround, "norm(x + sublayer(x))", "x + sublayer(norm(x))"),
@@ -51,19 +51,19 @@ residual = Exercise(
         ),
         Mistake(
             edited(surround, "x + sublayer(norm(x))", "norm(x + sublayer(x))"),
-            "You always put the norm last. With norm_first=True the sublayer gets norm(x), and x is added untouched.",
+            "You always put the norm last. With norm_first=True the sublayer gets norm(x), and x itself is added.",
         ),
         Mistake(
             edited(surround, "if norm_first", "if not norm_first"),
-            "The two orders are exchanged: norm_first=True is x + sublayer(norm(x)).",
+            "Pre-LN and Post-LN are swapped: norm_first=True is x + sublayer(norm(x)).",
         ),
         Mistake(
             edited(surround, ("x + sublayer(norm", "sublayer(norm"), ("norm(x + ", "norm(")),
-            "The residual is missing: x is added to what the sublayer gives.",
+            "The residual connection is missing: add x to the sublayer's output.",
         ),
         Mistake(
             edited(surround, "norm(x + sublayer(x))", "x + norm(sublayer(x))"),
-            "With norm_first=False you normalised only the sublayer's output. The sum is normalised: "
+            "With norm_first=False you normalized only the sublayer's output. Normalize the sum: "
             "norm(x + sublayer(x)).",
         ),
         Mistake(
@@ -72,37 +72,37 @@ residual = Exercise(
         ),
         Mistake(
             edited(surround, "sublayer(norm(x))", "norm(sublayer(x))"),
-            "With norm_first=True the norm belongs in front of the sublayer, not behind it.",
+            "With norm_first=True the norm goes before the sublayer, not after it.",
         ),
         Mistake(
             edited(surround, "x + sublayer(norm(x))", "norm(x + sublayer(norm(x)))"),
-            "With norm_first=True you normalised once more at the end. Then nothing passes through untouched.",
+            "With norm_first=True you normalized the sum, too. Then it is no longer Pre-LN: the sum is not normalized.",
         ),
         Mistake(
             edited(surround, "norm(x + sublayer(x))", "norm(x) + sublayer(x)"),
-            "With norm_first=False you normalised x and then added. First the sum, then its norm: "
+            "With norm_first=False you normalized x and then added. First the sum, then its norm: "
             "norm(x + sublayer(x)).",
         ),
         Mistake(
             edited(surround, "norm(x + sublayer(x))", "norm(x + sublayer(norm(x)))"),
-            "With norm_first=False the norm came twice. The sublayer gets x as it is; only the sum is normalised.",
+            "With norm_first=False the norm came twice. The sublayer gets x as it is; only the sum is normalized.",
         ),
         Mistake(
             edited(surround, "x + sublayer(norm", "sublayer(norm"),
-            "With norm_first=True the residual is missing: x is added to what the sublayer gives.",
+            "With norm_first=True the residual connection is missing: add x to the sublayer's output.",
         ),
         Mistake(
             edited(surround, "norm(x + ", "norm("),
-            "With norm_first=False the residual is missing: x is added to what the sublayer gives, before the norm.",
+            "With norm_first=False the residual connection is missing: norm(x + sublayer(x)).",
         ),
         Mistake(
             edited(surround, "x + sublayer(norm(x))", "norm(x) + sublayer(x)"),
-            "With norm_first=True it is the sublayer that gets norm(x); what is added to it is x itself.",
+            "With norm_first=True the sublayer gets norm(x), and x itself is added to its output.",
         ),
     ],
     hints=[
         "Two cases, one line each.",
-        "norm_first=False, the paper's order: add, then normalise the sum.",
-        "norm_first=True: the sublayer gets norm(x); x itself is added to what comes out.",
+        "norm_first=False, as in the paper: add, then normalize the sum.",
+        "norm_first=True: the sublayer gets norm(x), and x itself is added to its output.",
     ],
 )

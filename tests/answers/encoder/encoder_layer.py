@@ -74,9 +74,9 @@ with right:
             return x if self.norm_first else self.norm2(x)
 
 
-edit("if self.norm_first:", "if True:", "norm_first=False is not obeyed")
+edit("if self.norm_first:", "if True:", "norm_first=False is ignored")
 
-with wrong("self_attn gives two things"):
+with wrong("self_attn returns two things"):
 
     class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
@@ -84,7 +84,7 @@ with wrong("self_attn gives two things"):
             return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
 
 
-with wrong("The mask went in as the *key*"):
+with wrong("The mask was passed as the *key*"):
 
     class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):
@@ -106,7 +106,7 @@ with wrong("norm1 is used twice"):
             return self.norm1(x + self.linear2(torch.relu(self.linear1(x))))
 
 
-with wrong("norm of the second part is missing"):
+with wrong("The second norm is missing"):
 
     class MyEncoderLayer(Parts):
         def forward(self, x, allowed=None):

@@ -26,7 +26,7 @@ with right:
         return torch.stack(rows)
 
 
-edit("torch.relu(x @ w1 + b1) @ w2 + b2", "F.linear(F.linear(x, w1.T, b1), w2.T, b2)", "two linear layers are one")
+edit("torch.relu(x @ w1 + b1) @ w2 + b2", "F.linear(F.linear(x, w1.T, b1), w2.T, b2)", "max(0, …) is missing")
 
 edit("torch.relu(", "max(0, ", "max cannot compare 0 with a whole tensor")
 

@@ -8,9 +8,9 @@ from tests.answers import edit, right, wrong
 with right:
 
     def my_layer_norm(x, weight, bias, eps):
-        centred = x - x.mean(dim=-1, keepdim=True)
-        variance = (centred**2).mean(dim=-1, keepdim=True)
-        return centred * torch.rsqrt(variance + eps) * weight + bias
+        centered = x - x.mean(dim=-1, keepdim=True)
+        variance = (centered**2).mean(dim=-1, keepdim=True)
+        return centered * torch.rsqrt(variance + eps) * weight + bias
 
 
 with right:
@@ -35,7 +35,7 @@ with right:
         return torch.stack(rows).view(x.shape) * weight + bias
 
 
-with wrong("This version is in a famous tutorial"):
+with wrong("The Annotated Transformer has this version"):
 
     def my_layer_norm(x, weight, bias, eps):
         return weight * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
@@ -56,9 +56,9 @@ with wrong("D − 1, not D, and eps is missing"):
         return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * weight + bias
 
 
-edit("], weight, bias, eps", "], weight, bias", "did not use the eps", of=1)
+edit("], weight, bias, eps", "], weight, bias", "did not use the argument eps", of=1)
 
-with wrong("You added the squares up"):
+with wrong("You used the sum of the squares"):
 
     def my_layer_norm(x, weight, bias, eps):
         mean = x.mean(dim=-1, keepdim=True)

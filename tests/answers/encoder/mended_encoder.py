@@ -15,8 +15,8 @@ with right:
     def mended_encoder(x, sublayers, norms):
         *inner, last = norms
         for i in range(len(sublayers)):
-            normalised = inner[i](x)
-            x = sublayers[i](normalised) + x
+            normalized = inner[i](x)
+            x = sublayers[i](normalized) + x
         return last(x)
 
 
@@ -30,8 +30,8 @@ with wrong("The bug is still there"):
         return last(x)
 
 
-edit("x + sublayer(norm", "norm(x + sublayer", "the other order")
+edit("x + sublayer(norm", "norm(x + sublayer", "Now it is Post-LN")
 
-edit("sublayer(norm", "norm(sublayer", "The norm stands behind")
+edit("sublayer(norm", "norm(sublayer", "The norm comes after")
 
 edit("    return", "        return", "Only the first sublayer")

@@ -20,7 +20,7 @@ with right:
         return result
 
 
-with wrong("added the *normalised* x"):
+with wrong("added the *normalized* x"):
 
     def my_surround(x, sublayer, norm, norm_first):
         if norm_first:
@@ -29,7 +29,7 @@ with wrong("added the *normalised* x"):
         return norm(x + sublayer(x))
 
 
-with wrong("The sum is normalised"):
+with wrong("Normalize the sum"):
 
     def my_surround(x, sublayer, norm, norm_first):
         if norm_first:
