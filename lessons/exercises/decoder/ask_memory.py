@@ -54,7 +54,7 @@ asking = Exercise(
                 ("x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),
                 (".masked_fill(~real, -torch.inf)", ""),
             ),
-            "Turned around: the memory asks, and the decoder is asked. q comes from x, k and v from memory.",
+            "x and memory are swapped: q comes from x, k and v from memory.",
             also=(edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),),
         ),
         Mistake(
@@ -68,11 +68,11 @@ asking = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, ".masked_fill(~real, -torch.inf)", ""),
-            "The padding of the source is looked at: real is not used.",
+            "Source padding gets weight: real is not used.",
         ),
         Mistake(
             edited(_in_plain_steps, "~real", "real & ~real.all()"),
-            "Only the padding is looked at: the mask is turned around. real is True where there is a token.",
+            "Only padding gets weight: the mask is inverted. real is True where there is a token.",
         ),
         Mistake(
             edited(_in_plain_steps, " / math.sqrt(q.size(-1))", ""),
@@ -84,7 +84,7 @@ asking = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "q.size(-1)", "x.size(-1)"),
-            "The scores are divided by √D. d is the size of a query, after w_q; it need not be that of x.",
+            "The scores are divided by √D. d is the size of a query, after w_q; it may differ from the size of x.",
         ),
         Mistake(
             edited(_in_plain_steps, "dim=-1", "dim=0"),
@@ -93,15 +93,15 @@ asking = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "-torch.inf", "0.0"),
-            "The padding's scores became 0. But e⁰ = 1: it is still looked at. Which score makes e^s = 0?",
+            "The scores of padding became 0. But e⁰ = 1, so padding still gets weight. Which score s makes e^s = 0?",
         ),
         Mistake(
             edited(_in_plain_steps, "x @ w_q, memory @ w_k", "x @ w_k, memory @ w_q"),
-            "w_q and w_k changed places: x goes through w_q, memory through w_k.",
+            "w_q and w_k are swapped: x goes through w_q, memory through w_k.",
         ),
         Mistake(
             edited(_in_plain_steps, "memory @ w_v", "memory @ w_k"),
-            "The values were made by w_k. They have a matrix of their own, w_v.",
+            "The values were computed with w_k. They have their own matrix, w_v.",
         ),
         Mistake(
             edited(_in_plain_steps, "weights @ v", "weights @ memory"),
@@ -113,8 +113,8 @@ asking = Exercise(
                 ("memory @ w_k, memory @ w_v", "memory[real] @ w_k, memory[real] @ w_v"),
                 (".masked_fill(~real, -torch.inf)", ""),
             ),
-            "The output is right: you left the padding out. But the weights lack its columns; they are (T, S), with 0 "
-            "for the padding.",
+            "The output is right: you left the padding out. But the weights lack its columns. They are (T, S), with 0 "
+            "for padding.",
         ),
         Mistake(
             edited(
@@ -124,7 +124,7 @@ asking = Exercise(
         ),
     ],
     hints=[
-        "q from x, k and v from memory; then as in every attention.",
+        "q from x, k and v from memory; then as in any attention.",
         "real is (S,): it broadcasts over the rows of the scores (T, S). Blocked scores become −∞.",
     ],
 )

@@ -11,7 +11,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 class DecoderLayerByHand(nn.Module):
-    """Self-attention, cross-attention to the memory, a feed-forward network; each within a residual and a norm."""
+    """Self-attention, cross-attention, feed-forward network; each with a residual connection and a norm."""
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_first: bool):
         super().__init__()
@@ -74,33 +74,33 @@ whole = Exercise(
     mistakes=[
         Mistake(
             edited(DecoderLayerByHand, "tgt_allowed=None, cross_allowed=None", "cross_allowed=None, tgt_allowed=None"),
-            "The masks changed places: tgt_allowed belongs to self-attention, cross_allowed to cross-attention. With "
-            "as many source as target tokens no error tells you.",
+            "The masks are swapped: tgt_allowed is for self-attention, cross_allowed for cross-attention. With as many "
+            "source as target tokens there is no error.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)", "self.self_attn(y)"),
-            "tgt_allowed does not reach self_attn: each position sees what comes after it.",
+            "tgt_allowed does not reach self_attn: each position attends to later ones.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
             edited(
                 DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, memory)"
             ),
-            "cross_allowed does not reach cross_attn: the source's padding is looked at.",
+            "cross_allowed does not reach cross_attn: source padding gets weight.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, y, y)"),
-            "cross_attn was given x for keys and values: that is self-attention once more. Give memory.",
+            "cross_attn got x for keys and values: that is self-attention again. Pass memory.",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(memory, y, y)"),
-            "Turned around: the memory asks. The queries come from x, keys and values from memory.",
+            "x and memory are swapped: the queries come from x, keys and values from memory.",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.norm2(x), memory", "self.norm2(x), self.norm2(memory)"),
-            "You normalised the memory, too. Only x goes through norm2.",
+            "You normalized the memory, too. Only x goes through norm2.",
             also=(
                 edited(
                     DecoderLayerByHand,
@@ -111,7 +111,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.cross_attn(y", "self.self_attn(y"),
-            "self_attn was used for the memory. Cross-attention has its own weights, cross_attn.",
+            "self_attn was used for the memory. Cross-attention has its own module, cross_attn.",
         ),
         Mistake(
             edited(DecoderLayerByHand, "torch.relu(self.linear1(y))", "self.linear1(y)"),
@@ -119,11 +119,11 @@ whole = Exercise(
         ),
         Mistake(
             edited(DecoderLayerByHand, "if self.norm_first", "if True"),
-            "norm_first=False is not obeyed: then each sum is normalised, norm(x + sublayer(x)).",
+            "norm_first=False is ignored. With it, each sum is normalized: norm(x + sublayer(x)).",
         ),
         Mistake(
             edited(DecoderLayerByHand, "if self.norm_first", "if False"),
-            "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it.",
+            "norm_first=True is ignored. With it, each sublayer gets norm(x), and x is added to its output.",
         ),
         Mistake(
             edited(
@@ -139,7 +139,7 @@ whole = Exercise(
                 ("self.self_attn(y, allowed=allowed)", "self.self_attn(y)"),
                 ("self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, memory)"),
             ),
-            "No mask reaches its attention: a position sees what comes after it, and the source's padding.",
+            "Neither mask reaches its attention: a position attends to later ones, and to source padding.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
@@ -148,24 +148,24 @@ whole = Exercise(
                 ("allowed=allowed", "allowed=_inverted(allowed)"),
                 ("memory, memory, allowed", "memory, memory, _inverted(allowed)"),
             ),
-            "The masks are turned around on their way: in MultiHeadAttention True means may look, as it does here.",
+            "The masks are inverted on the way. In MultiHeadAttention True = may attend, as it is here.",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)", "self.self_attn(y, allowed)"),
-            "The mask was taken for the key, which is the second argument of self_attn. Give it by its name: allowed=…",
+            "The mask was passed as the key, the second argument of self_attn. Pass it by name: allowed=…",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
             edited(
                 DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, allowed)"
             ),
-            "The mask was taken for the value, the third argument of cross_attn. Give it by its name: allowed=…",
+            "The mask was passed as the value, the third argument of cross_attn. Pass it by name: allowed=…",
             seen_in="both masks, as many source as target tokens",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)[0]", "self.self_attn(y, allowed=allowed)"),
-            "An attention returns two things, output and weights. The output is wanted: …[0].",
+            "An attention returns two things, output and weights. Use the output: …[0].",
         ),
         Mistake(
             edited(
@@ -175,14 +175,14 @@ whole = Exercise(
                 ("self.norm2(x + ", "self.norm1(x + "),
                 ("self.norm3(x + ", "self.norm1(x + "),
             ),
-            "norm1 is used more than once. Each of the three sublayers has a norm of its own.",
+            "norm1 is used more than once. Each of the three sublayers has its own norm.",
             also=(
                 edited(DecoderLayerByHand, ("self.norm2(x)", "self.norm1(x)"), ("self.norm2(x + ", "self.norm1(x + ")),
             ),
         ),
         Mistake(
             edited(DecoderLayerByHand, "if self.norm_first", "if not self.norm_first"),
-            "norm_first is turned around: if it is True, the norm stands before a sublayer.",
+            "Pre-LN and Post-LN are swapped: norm_first=True is x + sublayer(norm(x)).",
         ),
         Mistake(
             edited(
@@ -191,7 +191,7 @@ whole = Exercise(
                 ("x + self.look_at_memory(self", "self.norm2(x) + self.look_at_memory(self"),
                 ("x + self.feed_forward(self", "self.norm3(x) + self.feed_forward(self"),
             ),
-            "With norm_first the residual carries norm(x). It carries x itself: only the sublayer gets norm(x).",
+            "With norm_first you added norm(x). Add x itself: only the sublayer gets norm(x).",
         ),
     ],
     hints=[

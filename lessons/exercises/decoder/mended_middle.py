@@ -9,7 +9,7 @@ from lessons.exercises.encoder.layer_norm import layer_norm
 
 
 def decode_with(x: Tensor, memory: Tensor, cross_attention, norm) -> Tensor:
-    """The middle part of a decoder layer, norm first: x (T, D), memory (S, D) -> (T, D)."""
+    """The middle of a Pre-LN decoder layer: x (T, D), memory (S, D) -> (T, D)."""
     return x + cross_attention(norm(x), memory)
 
 
@@ -39,40 +39,40 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(decode_with, "norm(x), memory", "norm(x), norm(memory)"),
-            "The bug is still there. A symptom: make the memory twice as large, and nothing changes.",
+            "The bug is still there. A symptom: multiply the memory by 2, and the result hardly changes.",
         ),
         Mistake(
             edited(decode_with, "norm(x)", "x"),
-            "Now nothing is normalised. x is, on its way into cross-attention.",
+            "Now nothing is normalized. x should be, on its way into cross-attention.",
         ),
         Mistake(
             edited(decode_with, "x + cross", "norm(x) + cross"),
-            "The memory is right now, but the residual carries the normalised x. It carries x itself.",
+            "The memory is right now, but you add the normalized x. Add x itself.",
         ),
         Mistake(
             edited(decode_with, "x + cross_attention(norm(x), memory)", "norm(x + cross_attention(x, memory))"),
-            "Now it is Post-LN: the sum is normalised. Asked for is norm first.",
+            "Now it is Post-LN: the sum is normalized. The task is Pre-LN.",
         ),
         Mistake(
             edited(decode_with, "norm(x), memory", "x, norm(memory)"),
-            "The wrong one of the two is normalised: x is, the memory is not.",
+            "The wrong input is normalized: normalize x, not the memory.",
         ),
         Mistake(
             edited(decode_with, "x + cross_attention(norm(x), memory)", "norm(x + cross_attention(norm(x), memory))"),
-            "What goes in is right now, but the sum is normalised as well. With the norm first, it is not.",
+            "The inputs are right now, but the sum is normalized as well. In Pre-LN it is not.",
         ),
         Mistake(
             edited(decode_with, "x + cross", "cross"),
-            "What goes in is right now, but the residual is gone: x itself is to be added.",
+            "The inputs are right now, but the residual connection is gone: add x itself.",
         ),
         Mistake(
             edited(decode_with, "norm(x), memory", "norm(x), norm(x)"),
-            "Now the memory is not asked at all: x looks at itself.",
+            "Now the memory is not used at all: x attends to itself.",
             also=(edited(decode_with, "norm(x), memory", "norm(x), x"),),
         ),
     ],
     hints=[
-        "Three things go in: x for the residual, x for the queries, the memory. Which of them is normalised?",
-        "The memory has been through the encoder's last norm already; all decoder layers get the same one.",
+        "There are three inputs: x for the residual connection, x for the queries, the memory. Which is normalized?",
+        "The memory has already been through the encoder's last norm. All decoder layers use the same memory.",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 08, my_three_parts: put residuals and norms around three sublayers."""
+"""Lesson 08, my_three_parts: put residual connections and norms around three sublayers."""
 
 import torch
 from torch import Tensor
@@ -50,7 +50,7 @@ def _parts_cases(generator) -> list[Case]:
 
 
 def _around(norm_first=lambda x, f, norm: x + f(norm(x)), norm_last=lambda x, f, norm: norm(x + f(x))):
-    """The three sublayers with something else around each of them, in one order or in both."""
+    """The three sublayers with something else around each of them, in Pre-LN, in Post-LN, or in both."""
 
     def wrong(x, memory, parts, norms, first):
         for sublayer, norm in zip((parts[0], lambda y: parts[1](y, memory), parts[2]), norms):
@@ -71,11 +71,11 @@ three = Exercise(
             lambda x, memory, parts, *others: three_parts(
                 x, memory, (lambda y: parts[1](y, memory), lambda y, _: parts[0](y), parts[2]), *others
             ),
-            "Cross-attention came first. The decoder looks at itself first, then at the memory.",
+            "Cross-attention came first. Self-attention comes first, then cross-attention.",
         ),
         Mistake(
             edited(three_parts, "norm2(x), memory", "norm2(x), norm2(memory)"),
-            "You normalised the memory, too. It comes from the encoder as it is; only x is normalised.",
+            "You normalized the memory, too. It is used as the encoder returns it; only x is normalized.",
             also=(
                 edited(
                     three_parts,
@@ -86,25 +86,25 @@ three = Exercise(
         ),
         Mistake(
             edited(three_parts, ("norm2(x), memory", "norm2(x), norm2(x)"), ("(x, memory))", "(x, x))")),
-            "Cross-attention was given the decoder's own x in place of the memory: nothing of the source arrives.",
+            "Cross-attention got the decoder's x in place of the memory: nothing of the source arrives.",
             also=(edited(three_parts, ("norm2(x), memory", "norm2(x), x"), ("(x, memory))", "(x, x))")),),
         ),
         Mistake(
             edited(three_parts, ("x + cross_attention(norm2", "cross_attention(norm2"), ("norm2(x + ", "norm2(")),
-            "The residual around cross-attention is missing: what the decoder knew of itself is gone.",
+            "The residual connection around cross-attention is missing: the output of self-attention is lost.",
         ),
         Mistake(
             _around(lambda x, f, norm: f(norm(x)), lambda x, f, norm: norm(f(x))),
-            "There is no residual: what goes in, x, is to be added to what each sublayer gives.",
+            "There is no residual connection: add x to the output of each sublayer.",
         ),
         Mistake(
             _around(norm_first=lambda x, f, norm: norm(x) + f(norm(x))),
-            "With norm_first the residual carries norm(x). It carries x itself: only the sublayer gets norm(x).",
+            "With norm_first you added norm(x). Add x itself: only the sublayer gets norm(x).",
         ),
         Mistake(
             _around(norm_first=lambda x, f, norm: x + norm(f(x))),
-            "The norm went over what a sublayer gives. With norm_first it goes over what the sublayer gets, without it "
-            "over the sum.",
+            "You normalized the output of a sublayer. With norm_first, normalize the input of the sublayer; otherwise "
+            "normalize the sum.",
             also=(
                 _around(norm_last=lambda x, f, norm: x + norm(f(x))),
                 _around(lambda x, f, norm: x + norm(f(x)), lambda x, f, norm: x + norm(f(x))),
@@ -112,7 +112,7 @@ three = Exercise(
         ),
         Mistake(
             edited(three_parts, "if norm_first", "if not norm_first"),
-            "norm_first is turned around: if it is True, the norm stands before a sublayer.",
+            "Pre-LN and Post-LN are swapped: norm_first=True is x + sublayer(norm(x)).",
         ),
         Mistake(
             edited(
@@ -124,15 +124,15 @@ three = Exercise(
         ),
         Mistake(
             edited(three_parts, "x + feed_forward(norm3(x))", "norm3(x + feed_forward(norm3(x)))"),
-            "With norm_first there is one norm too many, at the end. Each of the three stands before a sublayer.",
+            "With norm_first there is one norm too many, at the end. Each of the three goes before a sublayer.",
         ),
         Mistake(
             edited(three_parts, "if norm_first", "if True"),
-            "norm_first=False is not obeyed: then each sum is normalised.",
+            "norm_first=False is ignored. With it, each sum is normalized.",
         ),
         Mistake(
             edited(three_parts, "if norm_first", "if False"),
-            "norm_first=True is not obeyed: then each sublayer gets norm(x), and x is added to it.",
+            "norm_first=True is ignored. With it, each sublayer gets norm(x), and x is added to its output.",
         ),
         Mistake(
             edited(three_parts, "norm1, norm2, norm3 = norms", "norm1 = norm2 = norm3 = norms[0]"),
@@ -144,11 +144,11 @@ three = Exercise(
                 ("return x + feed_forward(norm3(x))", "return x"),
                 ("return norm3(x + feed_forward(x))", "return x"),
             ),
-            "The feed-forward network is missing, and its norm.",
+            "The feed-forward network and its norm are missing.",
         ),
     ],
     hints=[
-        "It is my_surround of lesson 07, three times, with one norm each.",
-        "cross_attention takes two things: lambda y: cross_attention(y, memory) takes one.",
+        "It is my_surround from lesson 07, three times, each with its own norm.",
+        "cross_attention takes two arguments: lambda y: cross_attention(y, memory) takes one.",
     ],
 )

@@ -51,7 +51,7 @@ with right:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), weights
 
 
-edit(", real.expand(x.size(0), memory.size(0))", "", "The padding of the source is looked at", of=1)
+edit(", real.expand(x.size(0), memory.size(0))", "", "Source padding gets weight", of=1)
 
 edit(
     "scores.masked_fill(~real, -torch.inf).softmax(dim=-1)",

@@ -61,7 +61,7 @@ with right:
             return x
 
 
-edit("if self.norm_first:", "if False:", "norm_first=True is not obeyed")
+edit("if self.norm_first:", "if False:", "norm_first=True is ignored")
 
 
 with wrong("tgt_allowed does not reach self_attn"):
@@ -77,7 +77,7 @@ with wrong("tgt_allowed does not reach self_attn"):
             return x
 
 
-with wrong("The mask was taken for the key"):
+with wrong("The mask was passed as the key"):
 
     class MyDecoderLayer(Parts):
         def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):

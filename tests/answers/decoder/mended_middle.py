@@ -19,7 +19,7 @@ with right:
 
 edit("), memory", "), norm(memory)", "The bug is still there")
 
-with wrong("the residual carries the normalised x"):
+with wrong("you add the normalized x"):
 
     def mended_middle(x, memory, cross_attention, norm):
         x = norm(x)
@@ -27,5 +27,5 @@ with wrong("the residual carries the normalised x"):
 
 
 edit(
-    "x + cross_attention(norm(x), memory", "norm(x + cross_attention(norm(x), memory)", "the sum is normalised as well"
+    "x + cross_attention(norm(x), memory", "norm(x + cross_attention(norm(x), memory)", "the sum is normalized as well"
 )

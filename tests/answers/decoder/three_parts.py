@@ -36,7 +36,7 @@ with wrong("in place of the memory"):
         return x
 
 
-with wrong("norm_first=False is not obeyed"):
+with wrong("norm_first=False is ignored"):
 
     def my_three_parts(x, memory, parts, norms, norm_first):
         look, ask, feed = parts
@@ -46,7 +46,7 @@ with wrong("norm_first=False is not obeyed"):
         return x + feed(c(x))
 
 
-with wrong("the residual carries norm(x)"):
+with wrong("you added norm(x)"):
 
     def my_three_parts(x, memory, parts, norms, norm_first):
         look, ask, feed = parts
@@ -59,7 +59,7 @@ with wrong("the residual carries norm(x)"):
         return x
 
 
-with wrong("The norm went over what a sublayer gives"):
+with wrong("You normalized the output of a sublayer"):
 
     def my_three_parts(x, memory, parts, norms, norm_first):
         look, ask, feed = parts
