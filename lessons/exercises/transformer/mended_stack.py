@@ -13,7 +13,7 @@ def stack_of(make_layer, num_layers: int) -> nn.ModuleList:
 
 
 def _stacked(candidate, d_model, num_layers):
-    """How much is learned, and what comes out once each layer has been given numbers of its own."""
+    """How many parameters there are, and the output once each layer has its own numbers."""
     with torch.random.fork_rng():
         layers = candidate(lambda: nn.Linear(d_model, d_model), num_layers)
     if layers is None:
@@ -36,34 +36,34 @@ bug_hunt = Exercise(
     name="mended_stack",
     reference=stack_of,
     call=_stacked,
-    outputs=("how many numbers are learned", "the output"),
+    outputs=("how many parameters", "the output"),
     cases=lambda generator: [Case({"d_model": d, "num_layers": n}) for d, n in [(2, 3), (3, 1), (4, 2)]],
     mistakes=[
         Mistake(
             edited(stack_of, "make_layer() for _ in range(num_layers)", "[make_layer()] * num_layers"),
-            "The bug is still there. A symptom: with 3 layers no more numbers are learned than with 1.",
+            "The bug is still there. A symptom: a model of 3 layers has as many parameters as a model of 1.",
         ),
         Mistake(
             edited(stack_of, "nn.ModuleList(", "list("),
-            "The layers are different ones now. But in a plain list torch does not find them, and nothing is learned: "
-            "an nn.ModuleList shows them to the optimizer.",
+            "The layers are separate now. But in a plain list torch does not find them, so the optimizer does not "
+            "train them. Use an nn.ModuleList.",
         ),
         Mistake(
             edited(stack_of, "nn.ModuleList(make_layer() for _ in range(num_layers))", "[make_layer()] * num_layers"),
-            "It is the same layer still, and in a plain list torch does not find it: nothing at all is learned.",
+            "It is still one layer, and torch does not find it in a plain list: nothing is trained.",
         ),
         Mistake(
             edited(stack_of, "range(num_layers)", "range(num_layers + 1)"),
-            "The layers are different ones now, but there is one too many.",
+            "The layers are separate now, but there is one too many.",
         ),
         Mistake(
             edited(stack_of, "range(num_layers)", "range(num_layers - 1)"),
-            "The layers are different ones now, but one is missing.",
+            "The layers are separate now, but one is missing.",
         ),
     ],
     hints=[
-        "Count the parameters of what it gives for 1 layer, and for 3.",
-        "How often is a layer made? And how often does it stand in the list?",
-        "[layer] * 3 is a list in which one and the same layer stands three times.",
+        "Count the parameters of the result for 1 layer, and for 3.",
+        "How often is make_layer called? And how many entries does the list have?",
+        "[layer] * 3 is a list of three references to one layer.",
     ],
 )

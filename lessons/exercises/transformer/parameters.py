@@ -1,4 +1,4 @@
-"""Lesson 09, my_parameters: how many numbers a Transformer learns."""
+"""Lesson 09, my_parameters: how many parameters a Transformer has."""
 
 from lessons.checking.calls import whole_number
 from lessons.checking.edits import edited
@@ -58,7 +58,7 @@ counting = Exercise(
         ),
         Mistake(
             edited(count_parameters, "4 * (", "3 * ("),
-            "An attention has four matrices: for queries, keys, values, and one more for what the heads give together.",
+            "An attention has four matrices: for queries, keys, values, and one for the concatenated heads.",
         ),
         Mistake(
             edited(count_parameters, "num_layers * (", "4 * d_model + num_layers * ("),
@@ -66,22 +66,23 @@ counting = Exercise(
         ),
         Mistake(
             edited(count_parameters, "vocab_size * d_model", "2 * vocab_size * d_model"),
-            "You counted two tables. Source, target and final projection share a single one here.",
+            "You counted two tables. Source, target and final projection share one here, not two.",
         ),
         Mistake(
             edited(count_parameters, "encoder_layer + decoder_layer", "encoder_layer"),
-            "That is the encoder, and the table. The decoder is missing.",
+            "That is the encoder and the table. The decoder is missing.",
         ),
         Mistake(
             edited(count_parameters, "encoder_layer + decoder_layer", "decoder_layer"),
-            "That is the decoder, and the table. The encoder is missing.",
+            "That is the decoder and the table. The encoder is missing.",
         ),
         Mistake(
             edited(count_parameters, "vocab_size * d_model", "3 * vocab_size * d_model"),
             "You counted three tables. Source, target and final projection share one here.",
         ),
         Mistake(
-            edited(count_parameters, NO_LAST_BIAS), "The final projection's bias is missing: one number for each word."
+            edited(count_parameters, NO_LAST_BIAS),
+            "The bias of the final projection is missing: V numbers.",
         ),
         Mistake(
             edited(count_parameters, " + vocab_size * d_model + vocab_size", ""), "The table of embeddings is missing."

@@ -10,19 +10,23 @@ logits_shape = Exercise(
     outputs=("the shape",),
     solution=("(B, T, V of the target) = (2, 4, 9): one score for each word that could come next, at each position",),
     mistakes=[
-        Mistake(lambda: (2, 5, 9), "Logits belong to the positions of the target, of which there are 4."),
-        Mistake(lambda: (2, 4, 12), "That is what leaves the decoder, with d_model features; it is then projected."),
-        Mistake(lambda: (2, 4, 7), "The words to choose from are those of the *target's* vocabulary."),
-        Mistake(lambda: (2, 9), "One row of scores for each sentence? There is one for each target position."),
-        Mistake(lambda: (2, 5, 7), "That is the source's length and the source's vocabulary. What is written?"),
+        Mistake(lambda: (2, 5, 9), "There is one row of logits per target position, and there are 4 of those."),
         Mistake(
-            lambda: (2, 4), "One number for each position: so the word is chosen already. Logits score every word."
+            lambda: (2, 4, 12),
+            "That is the decoder's output, before the projection to the vocabulary.",
+        ),
+        Mistake(lambda: (2, 4, 7), "The model chooses from the *target* vocabulary."),
+        Mistake(lambda: (2, 9), "That is one row of scores per sentence. There is one per target position."),
+        Mistake(lambda: (2, 5, 7), "That is the source. The model generates the target."),
+        Mistake(
+            lambda: (2, 4),
+            "That is one number per position. Logits score every token.",
         ),
         Mistake(lambda: (4, 9), "That is one sentence. There are B = 2."),
-        Mistake(lambda: (2, 4, 5), "That is the shape of a table of weights, target by source."),
+        Mistake(lambda: (2, 4, 5), "That is the shape of cross-attention weights, target by source."),
     ],
     hints=[
-        "At every target position the model scores every word that could come next.",
-        "The last axis is the target's vocabulary.",
+        "At every target position the model scores every token that could come next.",
+        "The last axis is the target vocabulary.",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 09, my_transformer: source and target to logits, out of the parts and with the masks."""
+"""Lesson 09, my_transformer: from source and target ids to logits, with the masks."""
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ PAD = 0
 def run_model(src: Tensor, tgt: Tensor, embed_src, embed_tgt, encode, decode, project) -> Tensor:
     """src (B, S), tgt (B, T), 0 = padding -> logits (B, T, V).
 
-    encode(x, allowed), decode(x, memory, tgt_allowed, cross_allowed); allowed: bool, True = may look.
+    encode(x, allowed), decode(x, memory, tgt_allowed, cross_allowed); allowed: bool, True = may attend.
     """
     src_allowed = masks.padding(src, pad_id=PAD)  # (B, 1, 1, S)
     tgt_allowed = masks.padding(tgt, pad_id=PAD) & masks.causal(tgt.size(1))  # (B, 1, T, T)
@@ -70,25 +70,25 @@ together = Exercise(
     mistakes=[
         Mistake(
             edited(run_model, " & masks.causal(tgt.size(1))", ""),
-            "The causal rule is missing: each target position sees what comes after it.",
+            "The causal mask is missing: each target position attends to later ones.",
         ),
         Mistake(
             edited(run_model, "encode(embed_src(src), src_allowed)", "encode(embed_src(src), None)"),
-            "The encoder got no mask: real source tokens look at the padding.",
+            "The encoder got no mask: source tokens attend to padding.",
         ),
         Mistake(
             edited(run_model, "memory, tgt_allowed, src_allowed", "memory, tgt_allowed, None"),
-            "Cross-attention got no mask: the decoder looks at the source's padding.",
+            "Cross-attention got no mask: the decoder attends to source padding.",
         ),
         Mistake(
             edited(
                 run_model, "memory, tgt_allowed, src_allowed", "memory, tgt_allowed, masks.padding(tgt, pad_id=PAD)"
             ),
-            "Cross-attention was given the target's padding. Its keys are source tokens: it needs the source's.",
+            "Cross-attention got the mask of the target padding. Its keys are source tokens: mask the source padding.",
         ),
         Mistake(
             edited(run_model, ("masks.padding(src, pad_id=PAD)", "None"), ("masks.padding(tgt, pad_id=PAD) & ", "")),
-            "There is no rule for padding: neither in the encoder, nor in the decoder.",
+            "There is no padding mask, neither in the encoder nor in the decoder.",
         ),
         Mistake(
             edited(
@@ -96,25 +96,25 @@ together = Exercise(
                 ("masks.padding(src, pad_id=PAD)", "None"),
                 ("masks.padding(tgt, pad_id=PAD) & masks.causal(tgt.size(1))", "None"),
             ),
-            "No attention got a mask: padding is looked at, and each target position sees what comes after it.",
+            "No attention got a mask: padding gets weight, and each target position attends to later ones.",
         ),
         Mistake(
             edited(run_model, "masks.padding(tgt, pad_id=PAD) & ", ""),
-            "The target's own padding is not hidden. The words do not notice as long as it stands after them, but that "
-            "should not be left to luck.",
+            "The target padding is not masked. As long as padding comes last, the causal mask hides it from the "
+            "tokens, but do not rely on that.",
         ),
         Mistake(
             edited(run_model, " & ", " | "),
-            "The target's two rules were joined by |, so that a key is seen where any of them allows it. Both must.",
+            "The two target masks were combined with |, so one of them is enough to allow a key. Both must: use &.",
         ),
         Mistake(
             edited(run_model, "memory, tgt_allowed, src_allowed", "memory, ~tgt_allowed, src_allowed"),
-            "The target's mask is turned around: here True means may look.",
+            "The target mask is inverted: here True = may attend.",
         ),
         Mistake(
             edited(run_model, " & ", " & masks.padding(tgt, pad_id=PAD).mT & "),
-            "You blocked the target's padding as a query, too: its rows may look at nothing. Padding is a rule about "
-            "keys.",
+            "You blocked target padding as a query, too: its rows may attend to nothing. A padding mask is a rule "
+            "about keys.",
         ),
         Mistake(
             edited(
@@ -122,38 +122,38 @@ together = Exercise(
                 "encode(embed_src(src), src_allowed)",
                 "encode(embed_src(src), src_allowed & masks.causal(src.size(1)))",
             ),
-            "The encoder got the causal rule, too. It reads a sentence that is known from the start.",
+            "The encoder got a causal mask. It needs none: the whole source is known from the start.",
         ),
         Mistake(
             edited(run_model, "project(x)", "x"),
-            "That is what leaves the decoder, with D features. project makes logits of it.",
+            "That is the decoder's output, with D features. project turns it into logits.",
         ),
         Mistake(
             edited(run_model, "project(x)", "project(x).softmax(dim=-1)"),
-            "The logits went through a softmax. The model ends before it: the loss has it inside, and doing it twice "
-            "spoils training.",
+            "The logits went through a softmax. The model ends before it: the loss includes one, and two of them slow "
+            "training down.",
             also=[edited(run_model, "project(x)", "project(x).log_softmax(dim=-1)")],
         ),
         Mistake(
             edited(run_model, "encode(embed_src(src), src_allowed)", "embed_src(src)"),
-            "The encoder is not used: the decoder was given the source's embeddings for its memory.",
+            "The encoder is not used: the decoder got the source embeddings as its memory.",
         ),
         Mistake(
             edited(run_model, "embed_tgt(tgt)", "embed_src(tgt)"),
-            "The target was embedded by the source's table. Each side has its own.",
+            "The target was embedded with the source table. Each side has its own.",
         ),
         Mistake(
             edited(run_model, "embed_src(src)", "embed_tgt(src)"),
-            "The source was embedded by the target's table. Each side has its own.",
+            "The source was embedded with the target table. Each side has its own.",
         ),
         Mistake(
             edited(run_model, ("embed_src(src)", "embed_tgt(src)"), ("embed_tgt(tgt)", "embed_src(tgt)")),
-            "The two tables changed places: source ids go through embed_src, target ids through embed_tgt.",
+            "The two tables are swapped: source ids go through embed_src, target ids through embed_tgt.",
         ),
     ],
     hints=[
-        "Three masks: the source's padding, used twice, and the target's padding together with the causal rule.",
-        "masks.padding(ids, pad_id=0) and masks.causal(length), joined with &.",
+        "Two masks: the source padding, used twice, and the target padding combined with the causal mask.",
+        "masks.padding(ids, pad_id=0) and masks.causal(length), combined with &.",
         "embed, encode; embed, decode with the memory; project.",
     ],
 )

@@ -13,6 +13,6 @@ with right:
 with right:
     my_shape = [2, 4, 9]
 
-edit("4", "5", "of which there are 4")
+edit("4", "5", "there are 4 of those")
 
-edit("9", "7", "vocabulary")
+edit("9", "7", "*target* vocabulary")

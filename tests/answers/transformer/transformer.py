@@ -48,7 +48,7 @@ with right:
         return torch.cat(logits)
 
 
-with wrong("The causal rule is missing"):
+with wrong("The causal mask is missing"):
 
     def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
         source = masks.padding(src, pad_id=0)
@@ -64,7 +64,7 @@ with wrong("The model ends before it"):
         return F.softmax(logits, dim=-1)
 
 
-with wrong("were joined by |"):
+with wrong("were combined with |"):
 
     def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
         source = masks.padding(src, pad_id=0)
@@ -72,7 +72,7 @@ with wrong("were joined by |"):
         return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
 
 
-with wrong("The target's own padding is not hidden"):
+with wrong("The target padding is not masked"):
 
     def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
         source = masks.padding(src, pad_id=0)
