@@ -19,33 +19,33 @@ joining = Exercise(
         Mistake(
             lambda x: x.reshape(x.size(0), x.size(2), -1),
             "The shape is right, the numbers are not: a row of your result mixes different tokens. Bring the heads "
-            "next to their features first, by exchanging axes 1 and 2.",
+            "next to their features first: swap axes 1 and 2.",
         ),
         Mistake(
             edited(join_heads, ".transpose(1, 2)", ".permute(0, 2, 3, 1)"),
-            "Each token has its own numbers, but in the wrong order: the heads' features are interleaved. Head 0's "
-            "come first, all of them, then head 1's.",
+            "Each token has its own numbers, but in the wrong order: the heads' features are interleaved. All of head "
+            "0's come first, then head 1's.",
         ),
         Mistake(
             edited(join_heads, ".flatten(-2)", ""),
-            "The heads are next to their features now, (B, T, H, d). The last two axes must still become one.",
+            "The heads are next to their features now, (B, T, H, d). Now merge the last two axes.",
         ),
         Mistake(
             edited(join_heads, ".flatten(-2)", ".view(x.size(0), x.size(2), -1)"),
-            "After a transpose the numbers no longer lie in order in memory, and view refuses. Use reshape, or "
-            "contiguous() before view; then see whether the numbers are the right ones.",
+            "After a transpose the numbers are no longer in order in memory, and view refuses. Use reshape, or "
+            "contiguous() before view; then check that the numbers are the right ones.",
         ),
         Mistake(
             lambda x: x.flatten(1, 2),
-            "You merged heads and tokens: (B, H·T, d). It is the heads and the features that become one axis.",
+            "You merged heads and tokens: (B, H·T, d). Merge heads and features.",
         ),
         Mistake(
             lambda x: x.mT.reshape(x.size(0), x.size(2), -1),
-            "You exchanged tokens and features, axes 2 and 3. It is heads and tokens, axes 1 and 2.",
+            "You swapped tokens and features, axes 2 and 3. Swap heads and tokens, axes 1 and 2.",
         ),
     ],
     hints=[
-        "It is the way back from splitting: undo the steps in the opposite order.",
+        "This is splitting in reverse: undo the two steps, the last one first.",
         "(B, H, T, d) → (B, T, H, d) → (B, T, H·d).",
     ],
 )

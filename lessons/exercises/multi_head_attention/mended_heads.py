@@ -30,26 +30,26 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             _shipped,
-            "The bug is still there. A symptom: change the last query, and the output of an earlier one moves.",
+            "The bug is still there. A symptom: change the last query, and an earlier output changes.",
         ),
         Mistake(
             edited(_shipped, "heads.reshape", "heads.permute(0, 2, 3, 1).reshape"),
-            "Each token has its own numbers now, but the features of the heads are interleaved. Exchange axes 1 and 2 "
+            "Each token has its own numbers now, but the features of the heads are interleaved. Swap axes 1 and 2 "
             "only.",
         ),
         Mistake(
             edited(_shipped, "split_heads(x, num_heads)", "x.reshape(x.size(0), num_heads, x.size(1), -1)"),
-            "Now splitting is wrong in the same way as joining. The two cancel in shape, but the heads see pieces of "
-            "different tokens.",
+            "Now splitting is wrong in the same way as joining. The shapes fit, but the heads see pieces of different "
+            "tokens.",
         ),
         Mistake(
             edited(_shipped, "heads.reshape", "heads.mT.reshape"),
-            "You exchanged tokens and features. It is the heads that must come behind the tokens: axes 1 and 2.",
+            "You swapped tokens and features. The heads must come behind the tokens: swap axes 1 and 2.",
         ),
     ],
     hints=[
         "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",
-        "Feed it numbers that tell which token they come from: v = torch.arange(T) repeated along the features.",
+        "Feed it numbers that show which token they come from: v = torch.arange(T) repeated along the features.",
         "What does the package's join_heads do that this code does not?",
     ],
 )

@@ -70,11 +70,11 @@ whole = Exercise(
     mistakes=[
         Mistake(
             edited(MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "join_heads(heads)"),
-            "out_proj is not used: the heads lie side by side, and nothing mixes them yet.",
+            "out_proj is not used: the heads are concatenated, but nothing mixes them yet.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "self.k_proj(key)", "self.q_proj(key)"),
-            "The keys are projected by q_proj. They have a layer of their own, k_proj.",
+            "You projected the keys with q_proj. They have their own layer, k_proj.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v", "attend(q, v, k"),
@@ -83,11 +83,11 @@ whole = Exercise(
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q,", "attend(q / self.num_heads**0.5,"),
             "You scaled by √d_model. Within a head, queries and keys have head_dim features: scale by √head_dim. "
-            "(attend does it for you; scaling once more is too much.)",
+            "(attend does it for you; don't scale again.)",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, ("split_heads(x, self.num_heads)", "x"), ("join_heads(heads)", "heads")),
-            "There is one head of the full size: the features were not split among num_heads heads.",
+            "There is one head of full size: split the features among num_heads heads.",
         ),
         Mistake(
             edited(
@@ -95,8 +95,8 @@ whole = Exercise(
                 "split_heads(x, self.num_heads)",
                 "x.reshape(x.size(0), self.num_heads, x.size(1), -1)",
             ),
-            "The tokens are scrambled among the heads: (B, T, D) went straight to (B, H, T, d). First (B, T, H, d), "
-            "then exchange axes 1 and 2.",
+            "The tokens are scrambled among the heads: (B, T, D) went straight to (B, H, T, d). First make (B, T, H, "
+            "d), then swap axes 1 and 2.",
             also=(
                 edited(
                     MultiHeadAttentionByHand,
@@ -111,7 +111,7 @@ whole = Exercise(
                 "split_heads(x, self.num_heads)",
                 "x.unflatten(-1, (-1, self.num_heads)).movedim(-1, 1)",
             ),
-            "The features were dealt out to the heads like cards: head 0 got features 0, H, 2H, … Cut the last axis "
+            "You dealt the features out to the heads like cards: head 0 got features 0, H, 2H, … Cut the last axis "
             "into (H, d), not (d, H).",
         ),
         Mistake(
@@ -120,16 +120,16 @@ whole = Exercise(
                 ("split_heads(x, self.num_heads)", "x.unflatten(-1, (self.num_heads, -1))"),
                 ("join_heads(heads)", "heads.flatten(-2)"),
             ),
-            "The heads stand behind the tokens, (B, T, H, d), so that the heads of one token look at each other. "
-            "Exchange axes 1 and 2 before you attend.",
+            "The heads are behind the tokens, (B, T, H, d), so the heads of one token attend to each other. Swap axes "
+            "1 and 2 before you attend.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.reshape(query.shape)"),
-            "The heads were joined without exchanging axes 1 and 2 first, so that each output row mixes tokens.",
+            "You joined the heads without swapping axes 1 and 2 first, so each output row mixes tokens.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)", "attend(q, k, v)"),
-            "The mask is not handed on: allowed must reach attend.",
+            "The mask is not passed on: allowed must reach attend.",
         ),
         Mistake(
             edited(
@@ -137,8 +137,8 @@ whole = Exercise(
                 "attend(q, k, v, allowed)",
                 "attend(q, k, v, None if allowed is None else ~allowed)",
             ),
-            "The mask is turned around: allowed is True where a query may look. (nn.MultiheadAttention means the "
-            "opposite by True; attend does not.)",
+            "The mask is inverted: allowed is True where a query may attend. (In nn.MultiheadAttention, True means "
+            "blocked.)",
             also=(
                 edited(
                     MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_blocked_where_allowed(q, k, v, allowed)"
@@ -147,12 +147,12 @@ whole = Exercise(
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)", "attend(q, k, v, ~(~allowed))"),
-            "allowed may be None: then nothing is hidden, and there is nothing to turn around.",
+            "allowed may be None: then nothing is blocked, and there is nothing to invert.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_masked_late(q, k, v, allowed)"),
-            "The mask came after the softmax: what was hidden has had its share of the sum, and the rows no longer sum "
-            "to 1. It belongs on the scores.",
+            "You applied the mask after the softmax: the blocked keys took part in the sum, and the rows no longer "
+            "sum to 1. Apply it to the scores.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q,", "attend(q / q.size(-1) ** 0.5,"),
@@ -160,7 +160,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "attend(q, k, v, allowed)"),
-            "attend gives two things, output and weights. Go on with the first.",
+            "attend returns two things, output and weights. Continue with the first.",
         ),
         Mistake(
             edited(
@@ -168,7 +168,7 @@ whole = Exercise(
                 "self.k_proj(key), self.v_proj(value)",
                 "self.k_proj(query), self.v_proj(query)",
             ),
-            "Keys and values were made from query: this is self-attention, whatever it is given.",
+            "You computed keys and values from query: this is self-attention, whatever the inputs are.",
         ),
         Mistake(
             edited(
@@ -184,7 +184,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "self.v_proj(value)", "self.v_proj(key)"),
-            "The values were made from key. They are made from value, which may be another tensor.",
+            "You computed the values from key. Compute them from value, which may be another tensor.",
         ),
         Mistake(
             edited(
@@ -192,13 +192,13 @@ whole = Exercise(
                 "split_heads(x, self.num_heads)",
                 "x.view(*query.shape[:2], self.num_heads, -1).transpose(1, 2)",
             ),
-            "Keys and values were reshaped with the number of queries. In cross-attention there may be more keys than "
-            "queries: take the length from each tensor itself.",
+            "You reshaped keys and values with the number of queries. In cross-attention there may be more keys than "
+            "queries: take the length from each tensor.",
         ),
     ],
     hints=[
-        "Project, split, attend, join, project: five steps, and you have written split and join.",
-        "The mask (Q, K) broadcasts over batch and heads by itself.",
-        "Take the length from each tensor: query, key and value need not have the same.",
+        "Project, split, attend, join, project: five steps, two of which you have already written.",
+        "A mask (Q, K) broadcasts over batch and heads.",
+        "Take the length from each tensor: query may be shorter or longer than key and value.",
     ],
 )

@@ -27,12 +27,12 @@ counting = Exercise(
         ),
         Mistake(
             lambda D, h, d: 4 * D * h * d,
-            "The biases are missing: each of the four layers adds one number for each feature that comes out.",
+            "The biases are missing: each of the four layers has one for each output feature.",
         ),
         Mistake(
             lambda D, h, d: h * (3 * (D * d + d) + d * D + D),
-            "You counted an output projection with its bias for each head. There is one for all: (H·d) × d_model, and "
-            "one bias of d_model.",
+            "You counted an output projection with its bias for each head. All heads have one together: (H·d) × "
+            "d_model, and one bias of d_model.",
         ),
         Mistake(
             edited(count_parameters, "num_heads * head_dim", "head_dim"),
@@ -40,7 +40,7 @@ counting = Exercise(
         ),
         Mistake(
             edited(count_parameters, "num_heads * head_dim", "d_model"),
-            "Right only as long as H·d = d_model. head_dim may be chosen freely.",
+            "This is right only if H·d = d_model. You can choose head_dim freely.",
         ),
         Mistake(
             edited(count_parameters, "attn_dim * d_model + d_model", "attn_dim * d_model + attn_dim"),
@@ -56,7 +56,8 @@ counting = Exercise(
         ),
         Mistake(
             edited(count_parameters, "(d_model * attn_dim + attn_dim)", "d_model * attn_dim + attn_dim"),
-            "Only one of q_proj, k_proj and v_proj has its bias in your count. There are three: brackets, perhaps?",
+            "Only one of q_proj, k_proj and v_proj has its bias in your count. There are three: are parentheses "
+            "missing?",
         ),
         Mistake(
             edited(count_parameters, "3 * ", ""),
@@ -64,11 +65,11 @@ counting = Exercise(
         ),
         Mistake(
             lambda D, h, d: 4 * (D * h * d + 1),
-            "You counted one bias for each layer. A layer has one for each feature that comes out.",
+            "You counted one bias per layer. A layer has one for each output feature.",
         ),
         Mistake(
             lambda D, h, d: 4 * D * h * d + 3 * D + h * d,
-            "You counted a bias for each feature that goes in. A layer has one for each feature that comes out.",
+            "You counted one bias for each input feature. A layer has one for each output feature.",
         ),
     ],
     hints=[

@@ -27,13 +27,13 @@ splitting = Exercise(
     mistakes=[
         Mistake(
             lambda x, h: x.reshape(x.size(0), h, x.size(1), -1),
-            "The shape is right, the numbers are not: you cut the run of numbers into H pieces, and a piece runs "
-            "across several tokens. First (B, T, H, d), so that each token's features are cut, then swap T and H.",
+            "The shape is right, the numbers are not: you cut the sequence of numbers into H pieces, and each piece "
+            "runs across several tokens. First make (B, T, H, d), which cuts each token's features; then swap T and H.",
             also=(lambda x, h: x.view(x.size(0), h, x.size(1), -1),),
         ),
         Mistake(
             edited(split_heads, ".transpose(1, 2)", ""),
-            "The features are cut as they should be, (B, T, H, d). Now bring the heads in front of the tokens.",
+            "The features are cut correctly, (B, T, H, d). Now bring the heads in front of the tokens.",
         ),
         Mistake(
             edited(split_heads, "(num_heads, -1)).transpose(1, 2)", "(-1, num_heads)).movedim(-1, 1)"),
@@ -42,15 +42,15 @@ splitting = Exercise(
         ),
         Mistake(
             edited(split_heads, ".transpose(1, 2)", ".permute(2, 0, 1, 3)"),
-            "You brought the heads to the very front. The batch stays first: (B, H, T, d).",
+            "You moved the heads in front of the batch. The batch stays first: (B, H, T, d).",
         ),
         Mistake(
             edited(split_heads, ".transpose(1, 2)", ".transpose(2, 3)"),
-            "You exchanged heads and features, axes 2 and 3. It is heads and tokens, axes 1 and 2.",
+            "You swapped heads and features, axes 2 and 3. Swap heads and tokens, axes 1 and 2.",
         ),
     ],
     hints=[
-        "Take it in two steps. First cut the last axis in two: (B, T, H·d) becomes (B, T, H, d).",
-        "Then exchange axes 1 and 2.",
+        "It takes two steps. First cut the last axis in two: (B, T, H·d) becomes (B, T, H, d).",
+        "Then swap axes 1 and 2.",
     ],
 )

@@ -27,7 +27,7 @@ with wrong("You averaged the heads"):
         return sum(heads) / len(heads)
 
 
-with wrong("Only one head came out"):
+with wrong("You returned only one head"):
 
     def my_loop(x, w_q, w_k, w_v):
         for q, k, v in zip(w_q, w_k, w_v):
@@ -38,7 +38,7 @@ with wrong("Only one head came out"):
 edit(
     "q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v",
     "w_q[h], x @ w_k[h], x @ w_v[h]) for h in range(len(w_q)",
-    "both went into the list",
+    "both into the list",
 )
 
 edit(")]", ")][::-1]", "Values: the result differs")

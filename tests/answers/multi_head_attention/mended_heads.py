@@ -18,7 +18,7 @@ with right:
         return join_heads(output)
 
 
-edit("join_heads(output", "output.transpose(2, 3).reshape(q.shape", "You exchanged tokens and features", of=1)
+edit("join_heads(output", "output.transpose(2, 3).reshape(q.shape", "You swapped tokens and features", of=1)
 
 with wrong("Values: output differs"):
 

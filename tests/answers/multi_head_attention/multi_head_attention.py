@@ -76,9 +76,9 @@ edit(
     "out_proj is not used",
 )
 
-edit("[0]", "", "attend gives two things")
+edit("[0]", "", "attend returns two things")
 
-with wrong("look at each other"):
+with wrong("attend to each other"):
 
     class MyMultiHeadAttention(nn.Module):
         def __init__(self, d_model, num_heads):
@@ -98,7 +98,7 @@ with wrong("look at each other"):
 
 edit("))", ")) + query", "Values: output differs")
 
-with wrong("reshaped with the number of queries"):
+with wrong("with the number of queries"):
 
     class MyMultiHeadAttention(nn.Module):
         def __init__(self, d_model, num_heads):

@@ -23,7 +23,11 @@ with wrong("The biases are missing"):
         return 4 * d_model * num_heads * head_dim
 
 
-edit("(d_model + 1) * inside + (inside + 1) *", "d_model * inside + inside + inside * d_model +", "brackets, perhaps?")
+edit(
+    "(d_model + 1) * inside + (inside + 1) *",
+    "d_model * inside + inside + inside * d_model +",
+    "are parentheses missing?",
+)
 
 with wrong("Values: the result differs"):
 
