@@ -29,7 +29,7 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_q,"),
-            "The bug is still there. A symptom: put any other matrix in the place of w_k, and the result stays.",
+            "The bug is still there. A symptom: replace w_k by any other matrix, and the result stays the same.",
         ),
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_k,"),

@@ -6,7 +6,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numb
 
 
 def mix_values(weights: Tensor, v: Tensor) -> Tensor:
-    """Product five. weights (Q, K), v (K, d_v) -> (Q, d_v): row i is the mixture of values that query i asks for."""
+    """Product five. weights (Q, K), v (K, d_v) -> (Q, d_v): row i is the weighted average of the values for query i."""
     return weights @ v
 
 
@@ -26,17 +26,17 @@ mixtures = Exercise(
         ),
         Mistake(
             lambda weights, v: weights @ v.T,
-            "v is transposed, so that you mixed over the features. The weights run over the keys, and the rows of "
-            "v are the keys' values.",
+            "v is transposed, so you mixed over the features. The weights run over the keys, and the rows of v are "
+            "the keys' values.",
         ),
         Mistake(
             lambda weights, v: v[weights.argmax(dim=-1)],
-            "You took the value of the best key alone. Attention is a soft look-up: every value counts, each by "
+            "You took only the value of the best key. Attention is a soft look-up: every value counts, according to "
             "its weight.",
         ),
         Mistake(
             lambda weights, v: v.mean(dim=0).expand(weights.size(0), -1),
-            "You took the plain average of the values, the same for every query. Each query has weights of its own.",
+            "You took the plain average of the values, the same for every query. Each query has its own weights.",
         ),
         Mistake(
             lambda weights, v: weights[:, -1:] * v[-1],
@@ -45,7 +45,7 @@ mixtures = Exercise(
         ),
         Mistake(
             lambda weights, v: v @ weights,
-            "The other way round: the weights stand on the left, so that their K columns meet the K rows of v.",
+            "The other way around: the weights go on the left, so their K columns meet the K rows of v.",
         ),
         Mistake(
             lambda weights, v: weights * v,
@@ -54,7 +54,7 @@ mixtures = Exercise(
         ),
         Mistake(
             lambda weights, v: weights.softmax(dim=-1) @ v,
-            "The weights are weights already, and their rows sum to 1: another softmax makes them nearly alike.",
+            "These are weights already, and their rows sum to 1. Another softmax makes them nearly equal.",
         ),
     ],
     hints=[

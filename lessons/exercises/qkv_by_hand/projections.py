@@ -26,12 +26,12 @@ projections = Exercise(
     mistakes=[
         Mistake(
             lambda x, w_q, w_k, w_v: (x @ w_q.T, x @ w_k.T, x @ w_v.T),
-            "Your weight matrices are transposed. A token is a row of x, and x stands on the left: x @ w. "
+            "Your weight matrices are transposed. A token is a row of x, and x goes on the left: x @ w. "
             "(nn.Linear does store its weight transposed; here there is no nn.Linear.)",
         ),
         Mistake(
             edited(project, "x @ w_k", "x @ w_q"),
-            "Your keys are your queries: k was made with w_q. Each of the three has a matrix of its own.",
+            "Your keys are your queries: k was made with w_q. Each of the three has its own matrix.",
         ),
         Mistake(
             edited(project, "x @ w_k, x @ w_v", "x @ w_v, x @ w_k"),
@@ -43,11 +43,11 @@ projections = Exercise(
         ),
         Mistake(
             edited(project, "x @ w_q", "x @ w_k"),
-            "Your queries are your keys: q was made with w_k. Each of the three has a matrix of its own.",
+            "Your queries are your keys: q was made with w_k. Each of the three has its own matrix.",
         ),
         Mistake(
             edited(project, "x @ w_v", "x @ w_k"),
-            "Your values are your keys: v was made with w_k. Each of the three has a matrix of its own.",
+            "Your values are your keys: v was made with w_k. Each of the three has its own matrix.",
         ),
         Mistake(
             lambda x, w_q, w_k, w_v: (w_q @ x, w_k @ x, w_v @ x),
@@ -55,7 +55,7 @@ projections = Exercise(
         ),
         Mistake(
             lambda x, w_q, w_k, w_v: ((x @ w_q).T, (x @ w_k).T, (x @ w_v).T),
-            "Your results are transposed: the tokens should go down the rows, as they do in x.",
+            "Your results are transposed: there should be one row per token, as in x.",
         ),
         Mistake(
             lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q @ w_k, x @ w_q @ w_k @ w_v),

@@ -22,17 +22,15 @@ paper_score = Exercise(
     mistakes=[
         Mistake(
             lambda: 13.0,
-            "13 comes out when the rows and columns of w_q are mixed up (x5 times the transposed w_q). Entry j of the "
-            "query is x5 times column j of w_q.",
+            "13 comes out when you swap rows and columns of w_q (x5 times the transposed w_q). Entry j of the query is "
+            "x5 times column j of w_q.",
         ),
-        Mistake(lambda: 3.0, "3 comes out when x5 goes through w_k. It asks, so it must go through w_q."),
-        Mistake(
-            lambda: 5.0, "5 is the score against the key of *cat*. The key of *down* is asked for, the last row of k."
-        ),
+        Mistake(lambda: 3.0, "3 comes out when x5 goes through w_k. It is the one that asks, so use w_q."),
+        Mistake(lambda: 5.0, "5 is the score against the key of *cat*. Use the key of *down*, the last row of k."),
         Mistake(lambda: 7.0, "7 comes out when x5 itself is multiplied with the key. First make its query, with w_q."),
         Mistake(
             lambda: 9 / math.sqrt(3),
-            "That is the score divided by √3. Here the plain product is asked for.",
+            "That is the score divided by √3. Here you need the plain product.",
             also=(lambda: 5.2,),
         ),
         Mistake(
@@ -42,7 +40,7 @@ paper_score = Exercise(
     ],
     hints=[
         "First the query: multiply x5 = (2, 0, 1) by each column of w_q. You get three numbers.",
-        "Then the key of *down*: it stands in the last row of k above. Multiply number by number, and add up.",
+        "Then the key of *down*: it is the last row of k above. Multiply number by number, and add up.",
         "The query is (3, 0, 1), the key is (2, 0, 3).",
     ],
     solution=("query = x5 @ w_q = (3, 0, 1)\nkey of down = (2, 0, 3)\nscore = 3·2 + 0·0 + 1·3 = 9",),

@@ -23,8 +23,8 @@ score_table = Exercise(
     mistakes=[
         Mistake(
             lambda q, k: k @ q.T,
-            "Your table is transposed: entry [i, j] is key i against query j. Queries go down the rows, keys "
-            "across the columns.",
+            "Your table is transposed: entry [i, j] is key i against query j. There should be one row per "
+            "query and one column per key.",
         ),
         Mistake(
             lambda q, k: q * k,
@@ -34,7 +34,7 @@ score_table = Exercise(
         Mistake(
             lambda q, k: q @ k,
             "k is not transposed: you summed over the wrong axis of k. The features of a query meet the features "
-            "of a key; both lie along the last axis.",
+            "of a key; both are on the last axis.",
         ),
         Mistake(
             lambda q, k: q.T @ k,
@@ -43,31 +43,31 @@ score_table = Exercise(
         ),
         Mistake(
             lambda q, k: (q @ k.T) / math.sqrt(q.size(-1)),
-            "These are the scores divided by √d. That step comes later; here the plain products are asked for.",
+            "These are the scores divided by √d. That step comes later; return the plain products.",
         ),
         Mistake(
             lambda q, k: (q @ k.T) / (q.norm(dim=-1)[:, None] * k.norm(dim=-1)),
-            "You divided by the lengths of the vectors: that is the cosine. The dot product alone is asked for; in it "
-            "the lengths count, too.",
+            "You divided by the lengths of the vectors: that is the cosine. Return the dot product; in it the "
+            "lengths count, too.",
         ),
         Mistake(
             lambda q, k: (q * k).sum(dim=-1),
-            "You multiplied query i with key i alone. Every query meets every key: the result is a table, (Q, K).",
+            "You multiplied query i with key i only. Every query meets every key: the result is a table, (Q, K).",
         ),
         Mistake(
             lambda q, k: q @ k.reshape(k.size(1), k.size(0)),
-            "reshape and view fill the numbers of k, in their old order, into another shape. That is no transpose: "
-            "k.T turns the rows into columns.",
+            "reshape and view put the numbers of k, in their old order, into another shape. That is no transpose: "
+            "k.T turns rows into columns.",
         ),
         Mistake(
             lambda q, k: (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1),
-            "These are the weights already. The scores are asked for: plain products, with no softmax.",
+            "These are the weights already. Return the scores: plain products, with no softmax.",
             also=(lambda q, k: (q @ k.T).softmax(dim=-1),),
         ),
     ],
     hints=[
         "How many scores are there for Q queries and K keys? That is the shape of the result.",
         "Write one entry first: sum(q[i] * k[j]). Which matrix product computes all of them?",
-        "In a matrix product the inner sizes must agree: (Q, d) times (d, K).",
+        "In a matrix product the inner sizes must match: (Q, d) times (d, K).",
     ],
 )
