@@ -27,7 +27,7 @@ row_means = Exercise(
             "averages over the rows.",
         ),
         Mistake(
-            edited(mean_of_rows, "dim=1", ""), "This is the mean of the whole table. One mean is asked for each row."
+            edited(mean_of_rows, "dim=1", ""), "This is the mean of the whole table. Return one mean for each row."
         ),
         Mistake(
             edited(mean_of_rows, "x.mean", "x.sum"),
@@ -49,6 +49,6 @@ row_means = Exercise(
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",
-        "The result has one number for each row, so it is axis 1, the columns, that disappears.",
+        "The result has one number for each row, so axis 1, the columns, must disappear.",
     ],
 )
