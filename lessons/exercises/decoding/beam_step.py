@@ -10,9 +10,9 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 def beam_step(
     log_probs: Tensor, next_log_probs: Tensor, finished: Tensor, pad_id: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The W best of all hypotheses with one word more: their parents, words and log-probabilities, (W,) each.
+    """The W best of all hypotheses with one more word: their parents, words and log-probabilities, (W,) each.
 
-    log_probs (W,), next_log_probs (W, V), finished (W,) bool. A finished one goes on with pad_id at no cost.
+    log_probs (W,), next_log_probs (W, V), finished (W,) bool. A finished one continues with pad_id at no cost.
     """
     width, vocab_size = next_log_probs.shape
     stays = torch.full((vocab_size,), -torch.inf).index_fill(0, torch.tensor([pad_id]), 0.0)
@@ -49,46 +49,47 @@ going_on = Exercise(
     mistakes=[
         Mistake(
             edited(beam_step, "torch.where(finished[:, None], stays, next_log_probs)", "next_log_probs"),
-            "The finished hypothesis goes on growing: a word was put after its end mark. It stays as it is.",
+            "The finished hypothesis keeps growing: you put a word after its EOS. It must stay unchanged.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(beam_step, "torch.tensor([pad_id]), 0.0", "torch.tensor([pad_id]), -torch.inf"),
-            "The finished hypothesis is gone: all its continuations are −∞. One must stay, padding, and cost nothing.",
+            "The finished hypothesis is gone: all its continuations are −∞. One of them, padding, must be allowed and "
+            "cost nothing.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(beam_step, "finished[:, None]", "finished[:, None] & (torch.arange(vocab_size) != pad_id)"),
-            "The finished hypothesis pays for its padding: the model's log-probability of the padding was added. "
-            "Padding after the end costs nothing: + 0.",
+            "The finished hypothesis pays for its padding: you added the model's log-probability of padding. Padding "
+            "after EOS costs nothing: + 0.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(beam_step, "finished[:, None]", "finished[:, None] & (torch.arange(vocab_size) == pad_id)"),
-            "Padding costs nothing now, but the finished hypothesis may go on with other words, too. In its row all "
-            "else is −∞.",
+            "Padding costs nothing now, but the finished hypothesis may also continue with other words. In its row "
+            "everything else is −∞.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(beam_step, "log_probs[:, None] + ", "log_probs.masked_fill(finished, 0.0)[:, None] + "),
-            "The finished hypothesis has lost its own log_prob, and counts as certain. Padding adds 0 to it; it does "
-            "not make it 0.",
+            "The finished hypothesis has lost its own log_prob and counts as certain. Padding adds 0 to it; it does "
+            "not set it to 0.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(
                 beam_step, "stays, next_log_probs)", "stays, next_log_probs.index_fill(1, torch.tensor([pad_id]), 0.0))"
             ),
-            "Padding costs nothing in any row, so that it is always likeliest. That is for the finished ones alone.",
+            "Padding costs nothing in every row, so it is always likeliest. Only finished hypotheses get it for free.",
         ),
         Mistake(
             edited(beam_step, "finished[:, None]", "~finished[:, None]"),
-            "It is the unfinished ones that you keep from growing. True in finished says: it has its end mark.",
+            "You stop the unfinished ones from growing. True in finished means: it has ended.",
         ),
         Mistake(
             edited(beam_step, "-torch.inf", "0.0"),
-            "The finished hypothesis is in the beam several times: each word after it costs nothing. Padding alone "
-            "may follow; all else is −∞.",
+            "The finished hypothesis is in the beam several times: each word after it costs nothing. Only padding may "
+            "follow; everything else is −∞.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
@@ -97,8 +98,8 @@ going_on = Exercise(
                 "totals.flatten()",
                 "totals.where(totals == totals.amax(dim=1, keepdim=True), -torch.inf).flatten()",
             ),
-            "You took the best word of each hypothesis. The W best of all W · V candidates are looked for: two of "
-            "them may have the same parent.",
+            "You took the best word of each hypothesis. Take the W best of all W · V candidates: two of them may have "
+            "the same parent.",
             also=[
                 edited(
                     beam_step,
@@ -109,35 +110,35 @@ going_on = Exercise(
         ),
         Mistake(
             edited(beam_step, "torch.tensor([pad_id]), 0.0", "torch.tensor([pad_id]), 1.0"),
-            "Padding after the end adds 1. It is certain, so its probability is 1, and its logarithm 0.",
+            "Padding after EOS adds 1. It is certain, so its probability is 1 and its logarithm is 0.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(beam_step, "torch.tensor([pad_id])", "torch.tensor([0])"),
-            "The finished hypothesis goes on with id 0. Padding has the id that the caller says: pad_id.",
+            "The finished hypothesis continues with id 0. The caller gives the id of padding: pad_id.",
             seen_in="one hypothesis is finished",
         ),
         Mistake(
             edited(beam_step, "vocab_size, best", "vocab_size, best.exp()"),
-            "parents and words are right; the third result holds probabilities. Asked for are their logarithms.",
+            "parents and words are right; the third result has probabilities. Return their logarithms.",
         ),
         Mistake(
             edited(beam_step, "log_probs[:, None] + ", ""),
-            "What was written so far does not count: add the hypothesis' own log_probs to those of the next word.",
+            "The words so far don't count: add the hypothesis' own log_probs to those of the next word.",
         ),
         Mistake(
             edited(beam_step, "log_probs[:, None] + ", "log_probs[:, None] * "),
-            "Logarithms were multiplied. Probabilities multiply, so their logarithms add.",
+            "You multiplied logarithms. Probabilities multiply, so their logarithms add.",
             also=[edited(beam_step, ("-torch.inf", "-1e9"), ("log_probs[:, None] + ", "log_probs[:, None] * "))],
         ),
         Mistake(
             edited(beam_step, "stays, next_log_probs)", "stays, next_log_probs.exp())"),
-            "A probability was added to a logarithm. next_log_probs holds logarithms already: add them as they are.",
+            "You added a probability to a logarithm. next_log_probs are already logarithms: add them unchanged.",
         ),
         Mistake(
             edited(beam_step, "vocab_size, best", "vocab_size, best - log_probs[places // vocab_size]"),
-            "parents and words are right; the third result holds what the last word adds. Asked for is the sum of that "
-            "and of what was there before.",
+            "parents and words are right; the third result is what the last word adds. Return the sum of that and of "
+            "what was there before.",
         ),
         Mistake(
             edited(beam_step, ("-torch.inf", "torch.inf"), ("topk(width)", "topk(width, largest=False)")),
@@ -145,20 +146,22 @@ going_on = Exercise(
         ),
         Mistake(
             lambda *inputs: tuple(result.flip(0) for result in beam_step(*inputs)),
-            "Those are the W best candidates, but the best comes last. Best first: descending=True, or topk.",
+            "Those are the W best candidates, but the best comes last. Return the best first: descending=True, or "
+            "topk.",
         ),
         Mistake(
             edited(beam_step, "places // vocab_size, places % vocab_size", "places // width, places % width"),
-            "parents and words are wrongly cut apart: in the flattened (W, V) place = parent · V + word; divide by V.",
+            "You split the places with the wrong number: in the flattened (W, V), place = parent · V + word; divide by "
+            "V.",
         ),
         Mistake(
             edited(beam_step, "places // vocab_size, places % vocab_size", "places % vocab_size, places // vocab_size"),
-            "parents and words changed places: place // V is the parent, place % V is the word.",
+            "You swapped parents and words: place // V is the parent, place % V is the word.",
         ),
     ],
     hints=[
-        "A finished hypothesis has one continuation, pad_id at a cost of 0; all others of its row are −∞.",
-        "totals = log_probs[:, None] + rows, (W, V). Flatten it and take the W best: .flatten().topk(W).",
-        "A place in the flattened totals is parent · V + word: place // V and place % V take it apart.",
+        "A finished hypothesis has one continuation, pad_id at a cost of 0; all others in its row are −∞.",
+        "totals = log_probs[:, None] + rows, (W, V). Flatten them and take the W best: .flatten().topk(W).",
+        "A place in the flattened totals is parent · V + word: place // V and place % V give the two.",
     ],
 )

@@ -8,11 +8,11 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def scores_of(log_probs: Tensor, ids: Tensor, pad_id: int, alpha: float) -> Tensor:
-    """What hypotheses are compared by: log_probs (W,), ids (W, T) from the begin mark on, padded -> (W,).
+    """What hypotheses are compared by: log_probs (W,), ids (W, T) from BOS on, padded -> (W,).
 
-    The length of a hypothesis is how many words were written, the end mark among them.
+    The length of a hypothesis is the number of generated words, including EOS.
     """
-    lengths = (ids != pad_id).sum(dim=1) - 1  # the begin mark was not written
+    lengths = (ids != pad_id).sum(dim=1) - 1  # without BOS, which was not generated
     return log_probs / ((5 + lengths) / 6) ** alpha
 
 
@@ -39,40 +39,41 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(scores_of, "(ids != pad_id).sum(dim=1)", "ids.size(1)"),
-            "The bug is still there. A symptom: whatever alpha is, the order of the hypotheses stays the same.",
+            "The bug is still there. A symptom: whatever alpha is, the ranking of the hypotheses stays the same.",
         ),
         Mistake(
             edited(scores_of, "sum(dim=1) - 1", "sum(dim=1)"),
-            "Each has its own length now, but the begin mark is counted. It was not written.",
+            "Each has its own length now, but you count BOS. It was not generated.",
         ),
         Mistake(
             edited(scores_of, "sum(dim=1) - 1", "sum(dim=1) - 2"),
-            "Each has its own length now, but its end mark is not counted. It was written, and paid for.",
+            "Each has its own length now, but you leave out EOS. It was generated, and its probability is in "
+            "log_probs.",
         ),
         Mistake(
             edited(scores_of, "log_probs / ", "log_probs * "),
-            "The lengths are right, but multiplied: long sentences pay twice now. Divide.",
+            "The lengths are right, but you multiply: long sentences pay twice. Divide.",
         ),
         Mistake(
             edited(scores_of, "((5 + lengths) / 6)", "lengths"),
-            "The lengths are right; leave the formula as it is: (5 + length) / 6, to the power of alpha.",
+            "The lengths are right; keep the formula: (5 + length) / 6, to the power of alpha.",
         ),
         Mistake(
             edited(scores_of, "(ids != pad_id).sum(dim=1) - 1", "(ids == pad_id).sum(dim=1)"),
-            "You count the padding. Count what is no padding.",
+            "You count the padding. Count what is not padding.",
             also=[edited(scores_of, "ids != pad_id", "ids == pad_id")],
         ),
         Mistake(
             edited(scores_of, "ids != pad_id", "ids != 0"),
-            "Padding was taken to be 0. Compare with pad_id.",
+            "You assume that padding is 0. Compare with pad_id.",
         ),
         Mistake(
             edited(scores_of, "sum(dim=1)", "sum()"),
-            "One length for all: the words of all hypotheses together. sum(dim=1) counts each row's own.",
+            "One length for all: you count the words of all hypotheses together. sum(dim=1) counts each row's own.",
         ),
     ],
     hints=[
-        "Which number in the formula should differ from one hypothesis to the next, and does not?",
-        "(ids != pad_id).sum(dim=1) counts a row's words, the begin mark among them.",
+        "Which number in the formula should differ between hypotheses, and does not?",
+        "(ids != pad_id).sum(dim=1) counts the words of a row, including BOS.",
     ],
 )

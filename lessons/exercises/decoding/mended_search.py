@@ -1,4 +1,4 @@
-"""Lesson 12, mended_search: a beam search in which a finished hypothesis stays as it is."""
+"""Lesson 12, mended_search: a beam search in which a finished hypothesis stays unchanged."""
 
 import torch
 from torch import Tensor
@@ -23,7 +23,7 @@ def search(next_log_probs, width: int, bos_id: int, eos_id: int, pad_id: int, ma
 
 
 def _search_called(candidate, rows, width, bos_id, eos_id, pad_id, max_len):
-    """The model looks at the last word alone. Columns of nothing but padding are as good as none."""
+    """The model looks only at the last word. Columns that are all padding count like no columns."""
     result = candidate(lambda ids: rows[ids[:, -1]], width, bos_id, eos_id, pad_id, max_len)
     if isinstance(result, tuple | list) and len(result) == 2 and getattr(result[0], "ndim", 0) == 2:
         ids, log_probs = result
@@ -39,7 +39,7 @@ def _search_cases(generator) -> list[Case]:
 
     def drawn(vocab_size, width, pad_id, bos_id, eos_id, max_len, about=""):
         rows = 1.5 * numbers(generator, vocab_size, vocab_size)
-        rows[:, [pad_id, bos_id]] -= 9  # never written,
+        rows[:, [pad_id, bos_id]] -= 9  # never generated,
         rows[[eos_id, pad_id], pad_id] += 9  # but for padding, which a model expects after the end, among others
         rows[:, eos_id] += 1
         marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
@@ -66,13 +66,13 @@ def _best(totals: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _padded(ids, eos_id, pad_id):
-    """Padding in the place of all that stands behind the first end mark."""
+    """Padding in place of everything after the first EOS."""
     behind = ((ids == eos_id).cumsum(dim=1) > 0)[:, :-1]
     return torch.cat([ids[:, :1], ids[:, 1:].masked_fill(behind, pad_id)], dim=1)
 
 
 def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest=-torch.inf, cost=0.0, pays=False):
-    """search with something changed: how one that is finished is known, what it pays, and when all is over."""
+    """search with something changed: how a finished one is recognized, what it pays, and when the search ends."""
     ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
     for _ in range(n):
         rows = step(ids)
@@ -94,7 +94,7 @@ def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, res
 
 
 def _padded_but_paid_for(step, width, bos, eos, pad, n):
-    """A finished one goes on with padding, but still pays for the word that the model would have written."""
+    """A finished one continues with padding, but still pays for the word that the model would have generated."""
     ids, log_probs = torch.tensor([[bos]]), torch.zeros(1)
     for _ in range(n):
         parents, words, log_probs = _best(log_probs[:, None] + step(ids), width)
@@ -114,7 +114,7 @@ def _summed_afterwards(step, width, bos, eos, pad, n, *, sort=True):
 
 
 def _set_aside(step, width, bos, eos, pad, n):
-    """Those that have ended leave the beam, and make room for others."""
+    """Finished ones leave the beam and make room for others."""
     ids, log_probs, ended = torch.tensor([[bos]]), torch.zeros(1), []
     for _ in range(n):
         parents, words, log_probs = _best(log_probs[:, None] + step(ids), width)
@@ -140,59 +140,59 @@ search_hunt = Exercise(
     mistakes=[
         Mistake(
             lambda *inputs: _searched(*inputs, known="never"),
-            "The bug is still there. A symptom: add up the logarithms of a sentence's own words, its end mark among "
-            "them, and the sum is not what log_probs says.",
+            "The bug is still there. A symptom: add up the log-probabilities of a sentence's own words, including EOS, "
+            "and the sum is not log_probs.",
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, known="last"),
-            "For one step a finished hypothesis stays as it is. Then its last word is padding, no longer the end mark, "
-            "and it grows again. It is finished for good: is there an end mark anywhere in it?",
+            "A finished hypothesis stays unchanged for one step. Then its last word is padding, no longer EOS, and it "
+            "grows again. Finished means: EOS is anywhere in it.",
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, known="place"),
-            "You remember which places of the beam are finished, but the hypotheses change their places at each step. "
-            "Take finished[parents] along, as you take ids[parents].",
+            "You remember which slots of the beam are finished, but the hypotheses change slots at each step. Reorder "
+            "it, too: finished[parents], like ids[parents].",
             also=[lambda *inputs: _searched(*inputs, known="place, and at the end")],
         ),
         Mistake(
             _padded_but_paid_for,
-            "Padding is written now, but other words are still compared and paid for: what is added to log_probs is "
-            "the model's. The row of a finished hypothesis must change before topk.",
+            "You write padding now, but still compare and pay for other words: log_probs gets the model's numbers. "
+            "Change the row of a finished hypothesis before topk.",
         ),
         Mistake(
             _summed_afterwards,
-            "The numbers are those of the sentences now, but the search has gone wrong before: the beam was chosen by "
-            "the wrong ones. Mend what happens within the loop.",
+            "The numbers now belong to the sentences, but the search went wrong before: it chose the beam by the wrong "
+            "numbers. Fix what happens inside the loop.",
             also=[lambda *inputs: _summed_afterwards(*inputs, sort=False)],
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, cost=-torch.inf),
-            "A finished hypothesis is lost at the next step: all its continuations are −∞. Which one must stay, and at "
-            "what cost?",
+            "A finished hypothesis is lost at the next step: all its continuations are −∞. Which one must be allowed, "
+            "and at what cost?",
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, pays=True),
-            "A finished hypothesis pays for its padding what the model says. After the end all is certain: log 1 = 0.",
+            "A finished hypothesis pays the model's price for its padding. After EOS padding is certain: log 1 = 0.",
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, rest=0.0),
-            "A finished hypothesis is in the beam several times: each word after its end costs nothing. Padding alone "
-            "may follow, all else is −∞.",
+            "A finished hypothesis is in the beam several times: each word after EOS costs nothing. Only padding may "
+            "follow; everything else is −∞.",
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, stop=torch.any),
-            "The search is over as soon as one hypothesis has ended; the others might have become likelier.",
+            "Your search stops as soon as one hypothesis has ended; another one may still end up likelier.",
         ),
         Mistake(
             _set_aside,
-            "Those that have ended leave the beam, and others come in for them. Some libraries do that, but it is "
-            "another search: here a finished hypothesis keeps its place, for as long as no better ones come.",
+            "Finished hypotheses leave the beam, and others take their slots. That is a different search: here a "
+            "finished hypothesis keeps its slot until better candidates push it out.",
         ),
     ],
     hints=[
-        "Follow one hypothesis by hand from the step in which it gets its end mark. What becomes of it in the next?",
-        "The padding is put in when all is over. What was added to log_probs before that, for the words it covers?",
-        "Within the loop: which hypotheses have an end mark? In their rows pad_id is 0 and all else −∞, as in "
+        "Follow one hypothesis on paper from the step in which it gets its EOS. What happens to it in the next step?",
+        "The padding is inserted at the very end. What was added to log_probs before that, for the words it covers?",
+        "Inside the loop: which hypotheses have an EOS? In their rows pad_id is 0 and everything else −∞, as in "
         "my_beam_step.",
     ],
 )

@@ -34,7 +34,7 @@ with right:
         return [min(1.0, true[word].item() / guessed[word].item()), more / more.sum()]
 
 
-with wrong("they had their chance already"):
+with wrong("they already had their chance"):
 
     def my_accept(true, guessed, word):
         return (true[word] / guessed[word]).clamp(max=1), true

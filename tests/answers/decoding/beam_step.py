@@ -39,7 +39,7 @@ with right:
         return parents, words, totals[parents, words]
 
 
-with wrong("goes on growing"):
+with wrong("keeps growing"):
 
     def my_beam_step(log_probs, next_log_probs, finished, pad_id):
         width, vocab_size = next_log_probs.shape
@@ -66,7 +66,7 @@ with wrong("two of them may have the same parent"):
         return order, words[order], best[order]
 
 
-with wrong("may go on with other words"):
+with wrong("may also continue with other words"):
 
     def my_beam_step(log_probs, next_log_probs, finished, pad_id):
         rows = next_log_probs.clone()
@@ -85,7 +85,7 @@ with wrong("lost its own log_prob"):
         return places // totals.size(1), places % totals.size(1), best
 
 
-with wrong("in any row"):
+with wrong("in every row"):
 
     def my_beam_step(log_probs, next_log_probs, finished, pad_id):
         rows = next_log_probs.masked_fill(finished[:, None], -torch.inf)

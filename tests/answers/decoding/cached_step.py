@@ -65,7 +65,7 @@ with wrong("Position 0 at every step"):
         return scores.softmax(dim=-1) @ values, keys, values
 
 
-with wrong("aligned with the top left"):
+with wrong("aligned at the top left"):
 
     def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
         q, k, v = turn(x @ w_q, len(keys)), turn(x @ w_k, len(keys)), x @ w_v
@@ -75,7 +75,7 @@ with wrong("aligned with the top left"):
         return scores.softmax(dim=-1) @ values, keys, values
 
 
-with wrong("among themselves they need the causal mask"):
+with wrong("They need the causal mask among themselves"):
 
     def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
         q, k, v = turn(x @ w_q, len(keys)), turn(x @ w_k, len(keys)), x @ w_v
@@ -83,7 +83,7 @@ with wrong("among themselves they need the causal mask"):
         return (q @ keys.T / math.sqrt(q.size(1))).softmax(dim=-1) @ values, keys, values
 
 
-with wrong("aligned with the top left"):
+with wrong("aligned at the top left"):
 
     def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
         start = len(keys)
@@ -93,7 +93,7 @@ with wrong("aligned with the top left"):
         return output[0], keys, values
 
 
-with wrong("each is turned as at position L"):
+with wrong("you rotate each for position L"):
 
     def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
         start, outputs = len(keys), []

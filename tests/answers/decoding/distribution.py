@@ -62,7 +62,7 @@ with right:
         return p / p.sum()
 
 
-with wrong("The word whose probability crosses p is dropped"):
+with wrong("You drop the word that crosses p"):
 
     def my_distribution(logits, temperature, top_k, top_p):
         ordered, words = (logits / temperature).sort(descending=True)
@@ -115,7 +115,7 @@ with wrong("The likeliest word always stays"):
         return torch.zeros(len(logits)).scatter(0, words, ordered.softmax(dim=0))
 
 
-with wrong("not brought back to a sum of 1"):
+with wrong("not renormalized"):
 
     def my_distribution(logits, temperature, top_k, top_p):
         ordered, words = (logits / temperature).sort(descending=True)

@@ -28,4 +28,4 @@ with wrong("The bug is still there"):
         return log_probs / ((5 + length) / 6) ** alpha
 
 
-edit(" - 1", "", "the begin mark is counted")
+edit(" - 1", "", "you count BOS")

@@ -106,7 +106,7 @@ with wrong("The bug is still there"):
         return ids, log_probs
 
 
-edit("(ids == eos_id).any(dim=1)", "ids[:, -1] == eos_id", "For one step a finished hypothesis stays")
+edit("(ids == eos_id).any(dim=1)", "ids[:, -1] == eos_id", "A finished hypothesis stays unchanged for one step")
 
 with wrong("finished[parents]"):
 
@@ -146,7 +146,7 @@ with wrong("before topk"):
         return ids, log_probs
 
 
-with wrong("Mend what happens within the loop"):
+with wrong("Fix what happens inside the loop"):
 
     def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
         ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
@@ -167,7 +167,7 @@ with wrong("Mend what happens within the loop"):
         return ids, log_probs
 
 
-with wrong("keeps its place"):
+with wrong("keeps its slot"):
 
     def mended_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
         ids, log_probs, ended = torch.tensor([[bos_id]]), torch.zeros(1), []
