@@ -69,37 +69,36 @@ one_function = Exercise(
     mistakes=[
         Mistake(
             lambda x, memory, *others: attention_layer(memory, x, *others),
-            "The parts are exchanged: the queries come from queries_from, the keys and values from keys_from. There "
-            "is one output for each query, so for each row of queries_from.",
+            "The roles are swapped: queries come from queries_from, keys and values from keys_from. There is one "
+            "output per query, so one per row of queries_from.",
         ),
         Mistake(
             lambda x, memory, *others: attention_layer(x, x, *others),
-            "You never looked at keys_from: this is self-attention, whatever it is given.",
+            "You never used keys_from: this is self-attention, whatever the inputs are.",
         ),
         Mistake(
             lambda x, memory, *others: attention_layer(memory, memory, *others),
-            "You never looked at queries_from: this is self-attention, whatever it is given.",
+            "You never used queries_from: this is self-attention, whatever the inputs are.",
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_v", "queries_from @ w_v"),
-            "The values come from the wrong side. Key and value are two faces of one token: both from keys_from.",
+            "The values come from the wrong side. Key and value belong to the same token: compute both from keys_from.",
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_k", "queries_from @ w_k"),
-            "The keys come from the wrong side. Key and value are two faces of one token: both from keys_from.",
+            "The keys come from the wrong side. Key and value belong to the same token: compute both from keys_from.",
         ),
         Mistake(
             edited(attention_layer, "@ w_v, allowed", "@ w_v"),
-            "The mask is not used. What allowed forbids must get weight 0.",
+            "The mask is not used. What allowed blocks must get weight 0.",
         ),
         Mistake(
             edited(_in_plain_steps, "~allowed", "allowed"),
-            "The mask is the wrong way round: you blocked what is allowed. True means may look.",
+            "The mask is inverted: you blocked what is allowed. True means may attend.",
         ),
         Mistake(
             edited(_in_plain_steps, "q.size(-1)", "x.size(-1)"),
-            "You divided by the root of the tokens' size. d is the size of q and k after the projection, in which "
-            "they are compared.",
+            "You divided by the root of the tokens' size. d is the size of q and k after the projection.",
         ),
         Mistake(
             edited(_in_plain_steps, " / math.sqrt(q.size(-1))", ""),
@@ -107,40 +106,41 @@ one_function = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "math.sqrt(q.size(-1))", "q.size(-1)"),
-            "You divided the scores by d. It is the root of d.",
+            "You divided the scores by d. Divide by √d.",
         ),
         Mistake(
             edited(_in_plain_steps, "dim=-1", "dim=-2"),
-            "Your columns sum to 1, not your rows: the softmax ran over the queries. It runs over the keys, the last "
+            "Your columns sum to 1, not your rows: the softmax ran over the queries. Run it over the keys, the last "
             "axis.",
         ),
         Mistake(
             edited(_in_plain_steps, "-torch.inf", "0.0"),
-            "A forbidden score was set to 0. That is a score like any other, and e⁰ is 1: only −inf leaves no weight.",
+            "You set blocked scores to 0. That is a score like any other, and e⁰ is 1. Use −inf, which leaves no "
+            "weight.",
         ),
         Mistake(
             edited(_in_plain_steps, "if allowed is not None:\n        ", ""),
-            "allowed may be None: then nothing is hidden, and there is nothing to turn around.",
+            "allowed may be None: then nothing is blocked, and there is nothing to invert.",
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_k", "keys_from @ w_q"),
-            "The keys were made with w_q. They have a matrix of their own, w_k.",
+            "You computed the keys with w_q. They have their own matrix, w_k.",
         ),
         Mistake(
             lambda x, memory, w_q, w_k, *others: attention_layer(x, memory, w_k, w_q, *others),
-            "w_q and w_k are exchanged: w_q makes the queries, w_k the keys.",
+            "w_q and w_k are swapped: w_q makes the queries, w_k the keys.",
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_k, keys_from @ w_v", "keys_from @ w_v, keys_from @ w_k"),
-            "Keys and values are exchanged: attend takes q, k, v in this order.",
+            "Keys and values are swapped: attend takes q, k, v in this order.",
         ),
         Mistake(
             edited(attention_layer, "w_v, allowed)", "w_v, allowed)[::-1]"),
-            "The two results are exchanged: output first, then weights.",
+            "The two results are swapped: return output first, then weights.",
         ),
     ],
     hints=[
-        "Three projections. Which of the two inputs does each start from?",
-        "After the projections, nothing knows any more where q, k and v came from: attend(q, k, v, allowed).",
+        "There are three projections. Which of the two inputs does each one use?",
+        "After the projections it no longer matters where q, k and v came from: attend(q, k, v, allowed).",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 04, my_cross_mask: where the target may look in the source."""
+"""Lesson 04, my_cross_mask: where the target may attend in the source."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from lessons.exercises.self_and_cross_attention.shared import ids, in_full
 
 
 def cross_mask(src_ids: Tensor, tgt_ids: Tensor, src_pad_id: int) -> Tensor:
-    """Where the target may look in the source: src_ids (B, S), tgt_ids (B, T) -> bool, broadcasts to (B, 1, T, S)."""
+    """Where the target may attend in the source: src_ids (B, S), tgt_ids (B, T) -> bool, broadcasts to (B, 1, T, S)."""
     return masks.padding(src_ids, pad_id=src_pad_id)
 
 
@@ -38,7 +38,7 @@ cross_hidden = Exercise(
     mistakes=[
         Mistake(
             edited(_compared, "!=", "=="),
-            "True and False are exchanged: the target may look at padding only.",
+            "True and False are swapped: the target may attend only to padding.",
         ),
         Mistake(
             edited(_compared, "(src_ids !=", "(tgt_ids !="),
@@ -46,23 +46,23 @@ cross_hidden = Exercise(
         ),
         Mistake(
             edited(_compared, "(src_ids != pad_id)[:, None, None, :]", "(tgt_ids != pad_id)[:, None, :, None]"),
-            "Whole rows are hidden: those of the target's padding, which is on the side of the queries. A mask hides "
+            "You blocked whole rows: those of the target's padding, on the side of the queries. A padding mask hides "
             "keys, so columns. Who are the keys here?",
         ),
         Mistake(
             edited(_compared, "src_ids !=", "src_ids[:1] !="),
-            "Every sentence got the mask of the first one. Each has padding of its own.",
+            "Every sentence got the mask of the first one. Each has its own padding.",
         ),
         Mistake(
             edited(_compared, "return ", "return (tgt_ids != pad_id)[:, None, :, None] & "),
             "The source's padding is right. But you also blocked the padding of the target, which is on the axis of "
-            "the queries: such a row has nothing to look at, and gives NaN in much code.",
+            "the queries: such a row has no key left, and gives NaN in much code.",
         ),
         Mistake(
             lambda src, tgt, pad: (
                 _compared(src, tgt, pad) & (torch.arange(src.size(1)) <= torch.arange(tgt.size(1))[:, None])
             ),
-            "You made it causal. The source is known from the start: every target position may look at all of it. "
+            "You made it causal. The source is known from the start: every target position may attend to all of it. "
             "Word 1 of a translation may need the last word of the source.",
             also=(
                 lambda src, tgt, pad: _compared(src, tgt, pad) & masks.causal(tgt.size(1)),
@@ -71,19 +71,19 @@ cross_hidden = Exercise(
         ),
         Mistake(
             edited(_compared, "!= pad_id", "!= 0"),
-            "You compared with 0. Padding has the id that the caller says: src_pad_id.",
+            "You compared with 0. The id of the padding is an argument: src_pad_id.",
         ),
         Mistake(
             edited(_compared, "!= pad_id", "!= 1"),
-            "You compared with 1. Padding may have another id: the caller says which, in src_pad_id.",
+            "You compared with 1. Padding may have another id: the argument src_pad_id says which.",
         ),
         Mistake(
             lambda src, tgt, pad: torch.ones(src.size(0), 1, tgt.size(1), src.size(1), dtype=torch.bool),
-            "Nothing is hidden: the target may look at the source's padding, too.",
+            "Nothing is hidden: the target may attend to the source's padding, too.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", ""),
-            "The truth values are right, but their axes are (B, S). Put two axes of size 1 in between: (B, 1, 1, S).",
+            "The truth values are right, but their axes are (B, S). Insert two axes of size 1: (B, 1, 1, S).",
         ),
     ],
     hints=[

@@ -40,29 +40,29 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(three_masks, "& tgt_real, src_real", "& tgt_real, masks.padding(src, pad_id=tgt_pad_id)"),
-            "Now the cross-attention has the wrong one: its keys are the source.",
+            "Now cross-attention has the wrong padding: its keys are the source.",
         ),
         Mistake(
             edited(three_masks, "return src_real", "return masks.padding(src, pad_id=tgt_pad_id)"),
-            "Now the encoder has the wrong one: its keys are the source.",
+            "Now the encoder has the wrong padding: its keys are the source.",
         ),
         Mistake(
             lambda src, tgt, s, t: three_masks(src, tgt, t, s),
-            "Now all three are exchanged. Each rule asks for the padding id of the sentence that its keys are from.",
+            "Now all three are swapped. Each mask needs the padding id of the sentence that its keys come from.",
         ),
         Mistake(
             edited(three_masks, "masks.causal(tgt.size(1)) & ", ""),
-            "The ids are right now, but the decoder's self-attention has lost its causal rule.",
+            "The ids are right now, but the decoder's self-attention has lost its causal mask.",
         ),
         Mistake(
             edited(three_masks, "& tgt_real", "& tgt_real & masks.padding(tgt, pad_id=src_pad_id)"),
-            "Now the target hides both ids. The source's padding id may be a real word of the target: it is another "
-            "language, with another vocabulary.",
+            "Now the target hides both ids. The source's padding id may be a real token of the target, which has its "
+            "own vocabulary.",
         ),
         Mistake(
             edited(three_masks, "& tgt_real", "& tgt_real & tgt_real.mT"),
             "The ids are right now. But you also hid rows: those of the target's padding, on the side of the queries. "
-            "Such a row may have nothing to look at. A mask hides keys.",
+            "Such a row may have no key left. A padding mask hides keys.",
             also=(
                 edited(three_masks, "& tgt_real, src_real", "& tgt_real, src_real & tgt_real.mT"),
                 edited(three_masks, "& tgt_real, src_real", "& tgt_real & tgt_real.mT, src_real & tgt_real.mT"),
@@ -70,7 +70,7 @@ bug_hunt = Exercise(
         ),
     ],
     hints=[
-        "For each of the three masks: from which sentence are the keys?",
+        "For each of the three masks: which sentence do the keys come from?",
         "Which padding id belongs to that sentence?",
     ],
 )

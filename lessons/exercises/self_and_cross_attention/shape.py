@@ -8,21 +8,21 @@ weights_shape = Exercise(
     reference=lambda: (2, 5, 7),
     cases=lambda generator: [Case({})],
     outputs=("the shape",),
-    solution=("(B, queries, keys) = (2, 5, 7): the target asks, the source is asked",),
+    solution=("(B, queries, keys) = (2, 5, 7): the queries are the target, the keys are the source",),
     mistakes=[
         Mistake(
             lambda: (2, 7, 7),
-            "That is the table of the source against itself, so the encoder's self-attention.",
+            "That is the source against itself: the encoder's self-attention.",
         ),
         Mistake(lambda: (2, 5, 5), "That is the target against itself: the decoder's self-attention."),
         Mistake(
-            lambda: (2, 7, 5), "Rows and columns are exchanged. Who asks, the target or the source? Rows are queries."
+            lambda: (2, 7, 5), "Rows and columns are swapped. Rows are queries: who asks, the target or the source?"
         ),
         Mistake(
             lambda: (2, 5, 16), "That is the shape of the output. The weights have one number for each pair of tokens."
         ),
-        Mistake(lambda: (2, 1, 5, 7), "Right with an axis for heads; here there are none yet, so three axes."),
-        Mistake(lambda: (5, 7), "The table is right; but each sentence of the batch has one of its own."),
+        Mistake(lambda: (2, 1, 5, 7), "That would be right with an axis for heads. There are none yet, so three axes."),
+        Mistake(lambda: (5, 7), "The table is right, but each sentence pair of the batch has its own."),
     ],
     hints=[
         "One weight for each pair of query and key, for each sentence. Who are the queries here, and how many?",

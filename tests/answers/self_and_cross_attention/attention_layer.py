@@ -34,7 +34,7 @@ with right:
 edit(
     "queries_from @ w_q, keys_from @ w_k, keys_from",
     "keys_from @ w_q, queries_from @ w_k, queries_from",
-    "The parts are exchanged",
+    "The roles are swapped",
 )
 
 edit("allowed)", "allowed)[0]", "expected 2: output, weights")
@@ -58,4 +58,4 @@ with wrong("allowed may be None"):
         return weights @ v, weights
 
 
-edit("attend(queries_from", "attend(keys_from", "never looked at queries_from")
+edit("attend(queries_from", "attend(keys_from", "never used queries_from")

@@ -19,7 +19,7 @@ with right:
         return source, masks.combine(masks.causal(tgt.size(1)), target), source
 
 
-edit("cross = (src != src_pad_id", "cross = (src != tgt_pad_id", "Now the cross-attention has the wrong one")
+edit("cross = (src != src_pad_id", "cross = (src != tgt_pad_id", "Now cross-attention has the wrong padding")
 
 with wrong("on the side of the queries"):
 

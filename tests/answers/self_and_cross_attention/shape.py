@@ -16,6 +16,6 @@ with right:
 with right:
     my_shape = 2, 5, 7
 
-edit("5", "7", "That is the table of the source")
+edit("5", "7", "That is the source against itself")
 
 edit("2, 5, 7", "7, 2, 5", "That is not it.")
