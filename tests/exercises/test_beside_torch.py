@@ -49,7 +49,7 @@ ACCOUNTS = {
     "exactly where kdim and vdim are given, or batch_first=True or the inputs have no batch, or add_bias_kv=True.": (
         lambda c: c["inputs"] == "kdim and vdim" or c["axes"] != "sequence first" or c["add_bias_kv"]
     ),
-    "always where bias=False; and elsewhere at times.": lambda c: (
+    "always where bias=False; and sometimes elsewhere.": lambda c: (
         not c["bias"] or bool(c["add_bias_kv"] and c["attn_mask"])
     ),
     "256 of 256 combinations of arguments: whatever they are.": lambda c: True,
@@ -139,8 +139,8 @@ class Detached(MultiheadAttentionByHand):
 @pytest.mark.parametrize(
     ("candidate", "story"),
     [
-        (Unlearned, "no nn.Parameter, so that training would never change it: out_proj.weight"),
-        (Spoiling, "forward has changed query, which belongs to the caller"),
+        (Unlearned, "not an nn.Parameter, so training would never change it: out_proj.weight"),
+        (Spoiling, "forward changed query, which belongs to the caller"),
         (Detached, "The numbers are right, but their gradients are not"),
     ],
 )

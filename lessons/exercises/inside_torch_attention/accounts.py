@@ -29,7 +29,8 @@ def where_wrong(choices: Sequence[dict], wrong: Sequence[bool]) -> str:
     """Which arguments decide whether it goes wrong: the shortest exact account, or what all have in common."""
     choices = [_with_sums(choice) for choice in choices]
     bad = [choice for choice, is_wrong in zip(choices, wrong) if is_wrong]
-    count = f"Beside torch.nn.MultiheadAttention it is wrong in {len(bad)} of {len(choices)} combinations of arguments"
+    how_many = f"{len(bad)} of {len(choices)} combinations of arguments"
+    count = f"Compared with torch.nn.MultiheadAttention it is wrong in {how_many}"
     if len(bad) == len(choices):
         return f"{count}: whatever they are."
     good = [choice for choice, is_wrong in zip(choices, wrong) if not is_wrong]
@@ -40,7 +41,7 @@ def where_wrong(choices: Sequence[dict], wrong: Sequence[bool]) -> str:
         if size == 1 and (always := _always(good)):
             said = ", or ".join(in_words(name, values) for name, values in always.items())
             exact = all(any(choice[name] in values for name, values in always.items()) for choice in bad)
-            return f"{count}: {f'exactly where {said}' if exact else f'always where {said}; and elsewhere at times'}."
+            return f"{count}: {f'exactly where {said}' if exact else f'always where {said}; and sometimes elsewhere'}."
     shared = [name for name in CHOICES if len({c[name] for c in bad}) < len(CHOICES[name])]
     said = " and ".join(in_words(name, {c[name] for c in bad}) for name in shared)
     return f"{count}: only where {said}, but not everywhere there." if said else f"{count}, of every kind."

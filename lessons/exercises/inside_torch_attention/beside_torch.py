@@ -51,10 +51,10 @@ def _build(candidate: Any, choice: dict) -> nn.Module:
     if wanted != found:
         lost = [f"{name} {shape}" for name, shape in wanted.items() if found.get(name) != shape]
         more = [f"{name} {shape}" for name, shape in found.items() if wanted.get(name) != shape]
-        raise AttributeError(f"state dict: torch's has {_listed(lost)}; yours has in its place {_listed(more)}")
+        raise AttributeError(f"state dict: torch's has {_listed(lost)}; yours has instead {_listed(more)}")
     learned = {name for name, parameter in mine.named_parameters() if parameter.requires_grad}
     if fixed := [name for name in wanted if name not in learned]:
-        raise AttributeError(f"no nn.Parameter, so that training would never change it: {_listed(fixed)}")
+        raise AttributeError(f"not an nn.Parameter, so training would never change it: {_listed(fixed)}")
     for name, x in state.items():
         x.copy_(weights[name])
     mine.train("training" in choice["mode"])
@@ -99,7 +99,7 @@ def _forward(module: nn.Module, choice: dict) -> object:
             results = module(*inputs, **given(arguments))
     for name, old in before.items():
         if not untouched(old, belongings[name]):
-            raise ValueError(f"forward has changed {name}, which belongs to the caller: work on a copy")
+            raise ValueError(f"forward changed {name}, which belongs to the caller: work on a copy")
     if not isinstance(results, tuple | list) or not all(x is None or isinstance(x, Tensor) for x in results):
         return results
     for name, x in zip(("output", "weights"), results):
@@ -158,11 +158,13 @@ class DropIn(Exercise):
             return Report("Not yet", f"{where}\n{story}", f"Seen with {cases[i].describe()}.")
         everywhere = f"The same as torch.nn.MultiheadAttention in all {len(choices)} combinations of its arguments"
         if not report.passed:
-            return replace(report, message=f"{everywhere}, but not in all else that was tried.\n{report.message}")
+            return replace(
+                report, message=f"{everywhere}, but not in everything else that was tried.\n{report.message}"
+            )
         if self._borrows(candidate):
-            return Report("Not yet", f"{everywhere}, since torch does the work. {BORROWED}")
+            return Report("Not yet", f"{everywhere}, because torch does the work. {BORROWED}")
         special = "; ".join(case.about for case in self.draw() if case.inputs["mode"] != PLAIN["mode"])
-        return Report("Right", f"{everywhere}. Tried as well: {special}.")
+        return Report("Right", f"{everywhere}. Also tried: {special}. {WHERE}")
 
     def _theirs(self, case: Choice) -> Outcome:
         """What torch's own class gives; run once, and kept."""
@@ -179,7 +181,11 @@ class DropIn(Exercise):
 
 
 BORROWED = (
-    "Your class hands its inputs on to torch's own multi-head attention. As a way to use it that is fine; here the "
-    "steps are to be yours, in forward. Whatever does one step may be called: F.linear, torch.bmm, softmax, and "
-    "F.scaled_dot_product_attention too. To take over __init__ alone from nn.MultiheadAttention is allowed."
+    "Your class passes its inputs to torch's own multi-head attention. That is a fine way to use it; here, write the "
+    "steps yourself, in forward. You may call anything that does one step: F.linear, torch.bmm, softmax, and "
+    "F.scaled_dot_product_attention. You may also inherit only __init__ from nn.MultiheadAttention."
+)
+WHERE = (
+    "It can replace torch's module wherever your own code calls it. Inside nn.TransformerEncoderLayer it can't: in "
+    "evaluation that layer does not call it."
 )

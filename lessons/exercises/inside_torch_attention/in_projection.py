@@ -48,35 +48,36 @@ projection = Exercise(
     mistakes=[
         Mistake(
             lambda query, key, value, w, b: F.linear(query, w, b).chunk(3, dim=-1),
-            "You projected the query by all three matrices at once. That is right in self-attention alone; here key "
-            "and value are other tensors.",
+            "You projected the query with all three matrices at once. That is right only in self-attention; here key "
+            "and value are different tensors.",
         ),
         Mistake(
             edited(in_projection, "(query, key, value)", "(query, key, key)"),
-            "The value is made from key. Most callers hand over the same tensor twice, so that it goes unnoticed; but "
-            "value is an argument of its own.",
+            "The value is made from key. Most callers pass the same tensor twice, so nobody notices; but value is an "
+            "argument of its own.",
         ),
         Mistake(
             lambda *inputs: _packed_of(*inputs, order=(0, 2, 1)),
-            "The matrices of k and v are exchanged. The packing has the order q, k, v.",
+            "The matrices of k and v are swapped. The packed order is q, k, v.",
         ),
         Mistake(
             lambda *inputs: _packed_of(*inputs, order=(2, 1, 0)),
-            "The matrices of q and v are exchanged. The packing has the order q, k, v, from the top.",
+            "The matrices of q and v are swapped. The packed order is q, k, v, from the top.",
         ),
         Mistake(
             lambda *inputs: _packed_of(*inputs, interleaved=True),
-            "You dealt the rows out in turn, one to q, one to k, one to v. Some published models are packed so; here "
-            "the first E rows are q's, the next E are k's, the last E are v's.",
+            "You gave the rows to q, k and v in turn. The first E rows are q's, the next E are k's, the last E are "
+            "v's.",
         ),
         Mistake(
             edited(in_projection, "F.linear(x, w, b)", "x @ w + (0.0 if b is None else b)"),
-            "You multiplied by the matrices as they lie. torch stores a matrix as (out, in), so that it is x @ W.T: "
-            "each row of the packed weight makes one feature. As the three are square, no error says so.",
+            "You multiplied by the matrices without transposing them. torch stores a matrix as (out, in), so the "
+            "product is x @ W.T: each row of the packed weight makes one feature. The three matrices are square, so "
+            "there is no error.",
         ),
         Mistake(
             edited(in_projection, "else bias.chunk(3)", "else (None, None, None)"),
-            "The bias is missing. It is packed in the same way as the weight: 3E numbers.",
+            "The bias is missing. It is packed like the weight: 3E numbers.",
         ),
         Mistake(
             edited(in_projection, "bias.chunk(3)", "[bias.chunk(3)[0]] * 3"),
@@ -84,8 +85,8 @@ projection = Exercise(
         ),
     ],
     hints=[
-        "weight.chunk(3) gives three matrices (E, E), from the top: for q, for k, for v.",
-        "F.linear(x, w, b) is x @ w.T + b, and takes b = None.",
-        "The bias is packed in the same way, if there is one: bias.chunk(3).",
+        "weight.chunk(3) gives three (E, E) matrices from the top: for q, for k, for v.",
+        "F.linear(x, w, b) computes x @ w.T + b. It also accepts b = None.",
+        "If there is a bias, it is packed the same way: bias.chunk(3).",
     ],
 )

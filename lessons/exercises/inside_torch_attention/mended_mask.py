@@ -34,24 +34,26 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(sentence_mask, "blocked.repeat_interleave(num_heads, dim=0)", "~blocked.repeat(num_heads, 1, 1)"),
-            "The bug is still there, and now True and False are exchanged as well. nn.MultiheadAttention blocks where "
-            "its mask is True: that part was right.",
+            "The bug is still there, and now True and False are swapped as well. nn.MultiheadAttention blocks where "
+            "its mask is True; that part was right.",
         ),
         Mistake(
             edited(sentence_mask, "return blocked", "return ~blocked"),
-            "The bug is gone. But nn.MultiheadAttention blocks where attn_mask is True, and you turned it around.",
+            "The bug is gone. But nn.MultiheadAttention blocks where attn_mask is True, and you inverted the mask.",
         ),
         Mistake(
             lambda blocked, h: blocked,
-            "These are B masks; the module wants B·H, one for each head of each sentence.",
+            "You return B masks. The module expects B·H, one for each head of each sentence.",
         ),
         Mistake(
             lambda blocked, h: blocked.any(dim=0),
-            "One mask for all sentences: now each is given the blocks of all the others. Each sentence has its own.",
+            "You made one mask for all sentences, so each sentence also gets the blocks of the others. Each needs its "
+            "own.",
         ),
         Mistake(
             lambda blocked, h: blocked.unsqueeze(1).expand(-1, h, -1, -1),
-            "The order is right, but nn.MultiheadAttention knows no four axes: reshape (B, H, L, S) to (B·H, L, S).",
+            "The order is right, but nn.MultiheadAttention does not accept four axes: reshape (B, H, L, S) to (B·H, L,"
+            " S).",
         ),
         Mistake(
             lambda blocked, h: sentence_mask(blocked, h).float(),
@@ -59,13 +61,13 @@ bug_hunt = Exercise(
         ),
         Mistake(
             _expanded_behind,
-            "The axis of the heads belongs right behind that of the sentences: (B, H, L, S). You put it behind the "
-            "queries, so that rows of queries and heads are mixed.",
+            "The axis of the heads belongs right after that of the sentences: (B, H, L, S). You put it after the "
+            "queries, which mixes the rows of queries and heads.",
         ),
     ],
     hints=[
-        "Try it with two sentences and two heads: which sentence does each of the four rows of the mask belong to?",
-        "The module counts sentence 0 for all of its heads, then sentence 1.",
-        "repeat lays down the whole again; repeat_interleave repeats each row on the spot.",
+        "Try it with two sentences and two heads. Which sentence does each of the four rows of the mask belong to?",
+        "The module expects all heads of sentence 0 first, then all heads of sentence 1.",
+        "repeat copies the whole batch again and again; repeat_interleave copies each row in place.",
     ],
 )

@@ -9,7 +9,7 @@ from lessons.torch_attention import merge_masks, to_additive
 
 
 def _three_axes(candidate, attn_mask, key_padding_mask, num_heads):
-    """(L, S) and (1, L, S) broadcast alike, and one row for all queries is as good as a row for each."""
+    """(L, S) and (1, L, S) broadcast the same way, and one row for all queries counts as a row for each."""
     mask = candidate(attn_mask, key_padding_mask, num_heads)
     if not isinstance(mask, Tensor) or mask.dim() not in (2, 3):
         return mask
@@ -34,13 +34,13 @@ def _merge_cases(generator: torch.Generator) -> list[Case]:
         case(some_blocked(generator, length, keys), some_padding(b, keys)),
         case(some_blocked(generator, b * h, length, keys), some_padding(b, keys)),
         case(some_blocked(generator, 4, 4), some_padding(4, 4), num_heads=4),
-        case(None, some_padding(b, keys), about="key_padding_mask alone"),
-        case(some_blocked(generator, length, keys), None, about="attn_mask alone, (L, S)"),
-        case(some_blocked(generator, b * h, length, keys), None, about="attn_mask alone, (B·H, L, S)"),
+        case(None, some_padding(b, keys), about="only key_padding_mask"),
+        case(some_blocked(generator, length, keys), None, about="only attn_mask, (L, S)"),
+        case(some_blocked(generator, b * h, length, keys), None, about="only attn_mask, (B·H, L, S)"),
         case(
             some_bias(generator, length, keys),
             some_padding(b, keys),
-            about="a float attn_mask that holds more than 0 and -inf",
+            about="a float attn_mask with more than 0 and -inf",
         ),
         case(some_bias(generator, b * h, length, keys), some_bias(generator, b, keys), about="both masks are float"),
         case(None, None, about="no mask at all"),
@@ -114,75 +114,76 @@ merging = Exercise(
     mistakes=[
         Mistake(
             _merged(heads=lambda rows, h: rows.repeat(h, 1, 1)),
-            "The rows of the padding are in the order H·B: sentence 0, sentence 1, sentence 0, sentence 1 … The q that "
-            "they meet are in the order B·H, sentence 0 for each of its heads first. So a sentence is given the "
-            "padding of its neighbour. View as (B, 1, 1, S), expand over the heads, reshape.",
+            "The rows of the padding are in the order H·B: sentence 0, sentence 1, sentence 0, sentence 1 … The rows "
+            "of q are in the order B·H: all heads of sentence 0 first. So a sentence gets the padding of its neighbor."
+            " View as (B, 1, 1, S), expand over the heads, reshape.",
         ),
         Mistake(
             _merged(padding=_turned),
-            "key_padding_mask is turned around: the words are blocked and the padding is open. In "
-            "nn.MultiheadAttention True means blocked.",
+            "key_padding_mask is inverted: the tokens are blocked and the padding is open. In nn.MultiheadAttention "
+            "True means blocked.",
         ),
         Mistake(
             _merged(attn=_turned),
-            "attn_mask is turned around. In nn.MultiheadAttention True means blocked, the opposite of "
+            "attn_mask is inverted. In nn.MultiheadAttention True means blocked, the opposite of "
             "F.scaled_dot_product_attention.",
         ),
         Mistake(
             _merged(attn=_turned, padding=_turned),
-            "Both masks are turned around: you took True for may look, as F.scaled_dot_product_attention does. In "
+            "Both masks are inverted: you read True as allowed, as F.scaled_dot_product_attention does. In "
             "nn.MultiheadAttention it means blocked.",
         ),
         Mistake(
             _merged(join=torch.maximum),
-            "Where only one of the masks blocks, your result does not. One reason to hide is enough: masks in which "
-            "True is blocked are joined by |, additive ones are added.",
+            "Where only one of the masks blocks, your result does not. One reason to hide is enough: masks with True ="
+            " blocked are joined by |, additive masks are added.",
         ),
         Mistake(
             _merged(join=torch.mul),
-            "You multiplied the masks. Additive masks hold 0 for what may look, and 0 times -inf is NaN. Add them.",
+            "You multiplied the masks. In an additive mask 0 means allowed, and 0 times -inf is NaN. Add them.",
         ),
         Mistake(
             _merged(join=torch.minimum),
-            "Where both masks are float and hold a bias, you kept the smaller number alone. Additive masks are added.",
+            "Where both masks are float and contain a bias, you kept only the smaller number. Additive masks are "
+            "added.",
             seen_in="both masks are float",
         ),
         Mistake(
             _merged(padding=_times_inf, attn=_times_inf),
-            "The mask was multiplied by -inf: True becomes -inf, but False is 0, and 0 times -inf is NaN. Begin with "
+            "You multiplied the mask by -inf. True becomes -inf, but False is 0, and 0 times -inf is NaN. Begin with "
             "zeros and fill in -inf where the mask is True.",
         ),
         Mistake(
             _merged(padding=_ones, attn=_ones),
-            "True became 1. Added to the scores, it makes what should be hidden heavier. It must be -inf: .float() is "
-            "not the way to it.",
+            "True became 1. Added to the scores, it gives more weight to what should be hidden. It must be -inf, so "
+            ".float() is not enough.",
         ),
         Mistake(
             _merged(padding=_finite, attn=_finite),
-            "-1e9 is not -inf: a row with nothing else becomes an even share of all that is hidden, and half precision "
-            "cannot hold it.",
+            "-1e9 is not -inf: in a row with no other key it gives equal weight to all that is hidden, and half "
+            "precision (float16) cannot represent it.",
         ),
         Mistake(
             _merged(attn=_unless_zero),
-            "A float attn_mask was read as if it were bool, so that whatever is not 0 blocks. A float mask is added to "
-            "the scores as it is: it may hold a bias.",
-            seen_in="a float attn_mask that holds more than 0 and -inf",
+            "You read a float attn_mask as if it were bool, so whatever is not 0 blocks. A float mask is added to the "
+            "scores as it is: it may contain a bias.",
+            seen_in="a float attn_mask with more than 0 and -inf",
         ),
         Mistake(
             _merged(padding=_unless_zero),
-            "A float key_padding_mask was read as if it were bool, so that whatever is not 0 blocks. Float masks are "
-            "added as they are.",
+            "You read a float key_padding_mask as if it were bool, so whatever is not 0 blocks. Float masks are added "
+            "as they are.",
             seen_in="both masks are float",
         ),
         Mistake(
             _merged(attn=_unless_zero, padding=_unless_zero),
-            "Float masks were read as if they were bool, so that whatever is not 0 blocks. Float masks are added to "
-            "the scores as they are: they may hold a bias.",
-            seen_in="a float attn_mask that holds more than 0 and -inf",
+            "You read float masks as if they were bool, so whatever is not 0 blocks. Float masks are added to the "
+            "scores as they are: they may contain a bias.",
+            seen_in="a float attn_mask with more than 0 and -inf",
         ),
         Mistake(
             _replaced,
-            "Where key_padding_mask is given, attn_mask is lost: you put the one in the place of the other.",
+            "Where key_padding_mask is given, attn_mask is lost: you replaced one by the other.",
         ),
         Mistake(
             _attn_only,
@@ -190,18 +191,19 @@ merging = Exercise(
         ),
         Mistake(
             _padding_as_queries,
-            "Where both are given, the padding lies on the axis of the queries, (B·H, S, 1). It is about keys: "
-            "(B·H, 1, S).",
+            "Where both are given, the padding is on the axis of the queries, (B·H, S, 1). It is about keys: (B·H, 1, "
+            "S).",
         ),
         Mistake(
             _merged(heads=lambda rows, h: rows),
-            "The padding is (B, 1, S), once for each sentence. Meeting (B·H, L, S) it needs a row for each head of "
-            "each sentence: B·H of them.",
+            "The padding is (B, 1, S), one row per sentence. To fit (B·H, L, S) it needs a row for each head of each "
+            "sentence: B·H rows.",
         ),
     ],
     hints=[
-        "Four cases: no mask, one of them, the other, both. Turn each mask that is bool into 0 and -inf first.",
+        "Four cases: no mask, one of them, the other, both. First turn each bool mask into 0 and -inf.",
         "key_padding_mask: view as (B, 1, 1, S), expand to (B, H, 1, S), reshape to (B·H, 1, S).",
-        "attn_mask (L, S) broadcasts by itself, (B·H, L, S) fits as it is. Additive masks are joined by adding.",
+        "attn_mask (L, S) broadcasts by itself, (B·H, L, S) fits as it is. How do you join two additive masks? By "
+        "adding them.",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 13, MyMultiheadAttention: a class that can stand in for nn.MultiheadAttention."""
+"""Lesson 13, MyMultiheadAttention: a class with the results of nn.MultiheadAttention."""
 
 import inspect
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def _drop_in_cases(generator: torch.Generator) -> list[Case]:
         case("add_bias_kv", add_bias_kv=True, **both),
         case("add_zero_attn", add_zero_attn=True, **both),
         case("add_bias_kv and add_zero_attn", add_bias_kv=True, add_zero_attn=True, average_attn_weights=False),
-        case("is_causal=True beside a causal attn_mask", mode="evaluation, is_causal", need_weights=False),
+        case("is_causal=True with a causal attn_mask", mode="evaluation, is_causal", need_weights=False),
         case("is_causal=True, and padding", mode="evaluation, is_causal", key_padding_mask="bool"),
         case("dropout=1.0 in training", mode="training, dropout"),
         case("dropout=1.0 in training, and need_weights=False", mode="training, dropout", need_weights=False),
@@ -97,8 +97,8 @@ drop_in = DropIn(
     mistakes=[
         Mistake(
             edited(MultiheadAttentionByHand, "weights.mean(dim=1) if average_attn_weights else weights", "weights"),
-            "The weights come for each head, whatever average_attn_weights says. It is True unless the caller says "
-            "otherwise: the mean over the heads, (B, L, S).",
+            "You return the weights of each head, whatever average_attn_weights says. It is True by default: the mean "
+            "over the heads, (B, L, S).",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, " if average_attn_weights else weights", ""),
@@ -108,17 +108,17 @@ drop_in = DropIn(
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "if not need_weights", "if False"),
-            "You return weights even where need_weights=False. Then the second result is None.",
+            "You return weights even with need_weights=False. Then the second result must be None.",
             seen_in="need_weights=False",
         ),
         Mistake(
             with_arguments(key_padding_mask=inverted),
-            "key_padding_mask is turned around: True means blocked, the key is padding.",
+            "key_padding_mask is inverted: True means blocked, the key is padding.",
             seen_in="key_padding_mask",
         ),
         Mistake(
             with_arguments(attn_mask=inverted),
-            "attn_mask is turned around: in nn.MultiheadAttention True means blocked, the opposite of "
+            "attn_mask is inverted: in nn.MultiheadAttention True means blocked, the opposite of "
             "F.scaled_dot_product_attention.",
             seen_in="attn_mask",
         ),
@@ -144,13 +144,13 @@ drop_in = DropIn(
                 "merge_masks(attn_mask, key_padding_mask, ",
                 "merge_masks(attn_mask if key_padding_mask is None else None, key_padding_mask, ",
             ),
-            "Given both masks, you use key_padding_mask alone. They are merged: what either blocks is blocked.",
+            "Given both masks, you use only key_padding_mask. Merge them: what either one blocks is blocked.",
             seen_in="attn_mask (B·H, L, S) and key_padding_mask",
         ),
         Mistake(
             with_arguments(attn_mask=lambda mask: mask != 0, key_padding_mask=lambda mask: mask != 0),
-            "A float mask was read as if it were bool, so that whatever is not 0 blocks. Float masks are added to the "
-            "scores as they are: they may hold a bias.",
+            "You read a float mask as if it were bool, so whatever is not 0 blocks. Float masks are added to the "
+            "scores as they are: they may contain a bias.",
             seen_in="float masks",
         ),
         Mistake(
@@ -159,8 +159,8 @@ drop_in = DropIn(
                 "merge_masks(attn_mask, key_padding_mask, ",
                 "merge_masks(attn_mask, None if is_causal else key_padding_mask, ",
             ),
-            "With is_causal=True, key_padding_mask is no longer used. is_causal only says of attn_mask what kind of "
-            "mask it is: both masks are still to be obeyed.",
+            "With is_causal=True you no longer use key_padding_mask. is_causal is a promise about attn_mask only; you "
+            "must still obey both masks.",
             seen_in="is_causal=True, and padding",
         ),
         Mistake(
@@ -170,9 +170,9 @@ drop_in = DropIn(
                 "merge_masks(attn_mask, None if key_padding_mask is None else "
                 "key_padding_mask.repeat(self.num_heads, 1), 1",
             ),
-            "The rows of key_padding_mask are in the order H·B, the heads of q and k in the order B·H: a sentence is "
-            "given its neighbour's padding. repeat lays the whole batch down again and again; expand over an axis "
-            "behind B, or repeat_interleave, keeps the heads of a sentence together.",
+            "The rows of key_padding_mask are in the order H·B, the heads of q and k in the order B·H: a sentence gets"
+            " its neighbor's padding. repeat copies the whole batch again and again. To keep the heads of a sentence "
+            "together, expand over an axis after B, or use repeat_interleave.",
             seen_in="key_padding_mask",
         ),
         Mistake(
@@ -181,28 +181,29 @@ drop_in = DropIn(
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "= add_zero_attn, batch_first", "= add_zero_attn, False"),
-            "batch_first=True is not obeyed: then the inputs are (B, L, E), and so is the output.",
+            "batch_first=True has no effect: with it the inputs are (B, L, E), and so is the output.",
             seen_in="batch_first",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "= add_zero_attn, batch_first", "= False, batch_first"),
-            "add_zero_attn is not obeyed: a key and a value of zeros are appended, and the masks get a column more.",
+            "add_zero_attn has no effect: it appends a key and a value of zeros, and the masks get one more column.",
             seen_in="add_zero_attn",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "k, v = torch.cat([k, bias_k]), torch.cat([v, bias_v])", "pass"),
-            "add_bias_kv is not obeyed: bias_k and bias_v are there, but no key and no value is appended.",
+            "add_bias_kv has no effect: bias_k and bias_v exist, but no key and no value is appended.",
             seen_in="add_bias_kv",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "len(k) - keys)", "len(k) - keys), value=-torch.inf"),
-            "What was appended is hidden by your mask: its new columns hold -inf. They get 0, or False: all may look.",
+            "Your mask hides the appended keys: its new columns contain -inf. They get 0, or False: every query may "
+            "attend to them.",
             seen_in="add_bias_kv",
         ),
         Mistake(
             _ZeroFirst,
-            "With both, add_zero_attn came before add_bias_kv. torch appends bias_k first; the last two columns of the "
-            "weights are exchanged.",
+            "With both options, you appended the zeros before bias_k. torch appends bias_k first; the last two columns"
+            " of the weights are swapped.",
             seen_in="add_bias_kv and add_zero_attn",
         ),
         Mistake(
@@ -215,8 +216,8 @@ drop_in = DropIn(
                 "x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)",
                 "x.reshape(x.size(1) * self.num_heads, len(x), -1)",
             ),
-            "Tokens are scrambled among the heads: (S, B, E) was read as (B·H, S, d) in one step. View as (S, B·H, d), "
-            "then exchange the first two axes.",
+            "Tokens are scrambled among the heads: (S, B, E) was read as (B·H, S, d) in one step. View as (S, B·H, d),"
+            " then swap the first two axes.",
         ),
         Mistake(
             edited(
@@ -224,13 +225,13 @@ drop_in = DropIn(
                 "x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)",
                 "x.transpose(0, 1).reshape(x.size(1) * self.num_heads, len(x), -1)",
             ),
-            "Tokens are scrambled among the heads: (B, S, E) was read as (B, H, S, d) in one step. Each token's E "
-            "features are cut first, (B, S, H, d); then the axes of tokens and heads are exchanged.",
+            "Tokens are scrambled among the heads: (B, S, E) was read as (B, H, S, d) in one step. First cut each "
+            "token's E features, (B, S, H, d); then swap the axes of tokens and heads.",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "heads.transpose(0, 1).reshape", "heads.reshape"),
-            "The heads are joined without exchanging the axes back: in a reshape straight from (B·H, L, d) to "
-            "(L, B, E) a row takes its features from several tokens. Exchange first, (L, B·H, d), then reshape.",
+            "You joined the heads without swapping the axes back: in a reshape straight from (B·H, L, d) to (L, B, E) "
+            "a row takes its features from several tokens. Swap first, (L, B·H, d), then reshape.",
             also=[
                 edited(
                     MultiheadAttentionByHand,
@@ -243,7 +244,7 @@ drop_in = DropIn(
             edited(
                 MultiheadAttentionByHand, "attention_weights(q, ", "attention_weights(q / math.sqrt(self.num_heads), "
             ),
-            "You divided by the square root of embed_dim. It is that of head_dim: q has been cut into heads.",
+            "You divided by the square root of embed_dim. Use the square root of head_dim: q has been cut into heads.",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "attention_weights(q, ", "attention_weights(q * math.sqrt(q.size(-1)), "),
@@ -255,7 +256,7 @@ drop_in = DropIn(
                 ("self.in_proj_weight, self.in_proj_bias)", "self.in_proj_weight, None)"),
                 ("else self.in_proj_bias.chunk(3)", "else (None, None, None)"),
             ),
-            "in_proj_bias is there, and is not added to q, k and v.",
+            "in_proj_bias exists, but you don't add it to q, k and v.",
         ),
         Mistake(
             edited(
@@ -263,7 +264,7 @@ drop_in = DropIn(
                 "F.dropout(attention_weights(q, k, mask), self.dropout, self.training)",
                 "attention_weights(q, k, mask)",
             ),
-            "There is no dropout in training. It falls on the weights, after the softmax.",
+            "There is no dropout in training. Apply it to the weights, after the softmax.",
             seen_in="dropout=1.0 in training",
         ),
         Mistake(
@@ -278,12 +279,13 @@ drop_in = DropIn(
                     "F.dropout(self.out_proj(self.join(heads)), self.dropout, self.training)",
                 ),
             ),
-            "Your dropout falls on the output. torch's falls on the weights, after the softmax and before the values.",
+            "You apply dropout to the output. torch applies it to the weights, after the softmax and before the "
+            "values.",
             seen_in="dropout=1.0 in training",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "self.dropout, self.training", "self.dropout, True"),
-            "Dropout is on in evaluation too: hand self.training to F.dropout.",
+            "Dropout is on in evaluation too: pass self.training to F.dropout.",
             seen_in="dropout=1.0 in evaluation",
         ),
         Mistake(
@@ -295,17 +297,17 @@ drop_in = DropIn(
                 ),
                 ("bmm(weights, v)", "bmm(F.dropout(weights, self.dropout, self.training), v)"),
             ),
-            "The output is right, and your weights are those before dropout. torch returns them as they are after it. "
-            "That is no beauty of torch's, but a drop-in does the same.",
+            "The output is right, but you return the weights from before dropout. torch returns them after dropout. It"
+            " isn't pretty, but your class must do the same.",
             seen_in="dropout=1.0 in training",
         ),
     ],
     hints=[
-        "Parameters: in_proj_weight (3E, E), or q_proj_weight (E, E), k_proj_weight (E, kdim), v_proj_weight (E, vdim) "
-        "if kdim or vdim differs from E; in_proj_bias (3E); out_proj, an nn.Linear; bias_k and bias_v (1, 1, E).",
-        "Bring the inputs to (L, B, E) first, whatever the caller has, and turn the output back at the end.",
+        "Parameters: in_proj_weight (3E, E), or q_proj_weight (E, E), k_proj_weight (E, kdim), v_proj_weight (E, vdim)"
+        " if kdim or vdim differs from E; in_proj_bias (3E); out_proj, an nn.Linear; bias_k and bias_v (1, 1, E).",
+        "First bring the inputs to (L, B, E), whatever the caller passes. At the end, bring the output back.",
         "Then the steps of this lesson, in order: project, append, heads first, merge the masks, weights, dropout, "
-        "bmm, join, out_proj. Your functions from above may be called.",
-        "The check says in which combinations of arguments it goes wrong: look at what they have in common.",
+        "bmm, join, out_proj. You may call your functions from above.",
+        "The check says in which combinations of arguments your class goes wrong. Look at what they have in common.",
     ],
 )

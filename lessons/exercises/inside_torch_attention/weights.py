@@ -25,7 +25,7 @@ def _weights_cases(generator: torch.Generator) -> list[Case]:
         case(6, 3, 4, 2, hidden(6, 3, 4)),
         case(4, 4, 4, 4, hidden(4, 4, 4)),
         case(6, 3, 4, 5, hidden(1, 3, 4), about="one mask for all heads"),
-        case(6, 3, 4, 5, hidden(6, 1, 4), about="padding alone: one row of the mask for all queries"),
+        case(6, 3, 4, 5, hidden(6, 1, 4), about="padding only: one row of the mask for all queries"),
         case(6, 3, 4, 2, None, about="no mask"),
         case(6, 3, 4, 3, 2 * numbers(generator, 6, 3, 4), about="a mask that holds a bias"),
         case(2, 3, 4, 3, hidden(2, 3, 4), about="gradients", gradients=True),
@@ -48,8 +48,8 @@ weighing = Exercise(
     mistakes=[
         Mistake(
             edited(attention_weights, "torch.baddbmm(mask, q, k.mT)", "torch.bmm(q, k.mT) * mask"),
-            "You multiplied the mask in. Then what may look, 0, wipes out its score, and -inf times a score that is "
-            "negative is +inf, whose softmax is NaN. baddbmm adds: b-add-bmm.",
+            "You multiplied by the mask. Then 0, which means allowed, wipes out its score, and -inf times a negative "
+            "score is +inf, which makes the softmax NaN. baddbmm adds.",
         ),
         Mistake(
             edited(attention_weights, " / math.sqrt(q.size(-1))", ""),
@@ -57,7 +57,7 @@ weighing = Exercise(
         ),
         Mistake(
             edited(attention_weights, "math.sqrt(q.size(-1))", "q.size(-1)"),
-            "You divided by head_dim. It is its square root that keeps the scores near 1 in size.",
+            "You divided by head_dim. Divide by its square root: that keeps the scores near 1 in size.",
         ),
         Mistake(
             edited(
@@ -65,22 +65,22 @@ weighing = Exercise(
                 (" / math.sqrt(q.size(-1))", ""),
                 ("scores.softmax", "(scores / math.sqrt(q.size(-1))).softmax"),
             ),
-            "You divided after the mask was added, so that the mask is divided too. For -inf it makes no difference, "
-            "for a bias it does. Divide q first, as torch does.",
+            "You divided after adding the mask, so the mask is divided too. For -inf that makes no difference, for a "
+            "bias it does. Divide q first, as torch does.",
             seen_in="a mask that holds a bias",
         ),
         Mistake(
             edited(attention_weights, "dim=-1", "dim=-2"),
-            "The softmax runs over the queries. Each query shares out its weight among the keys: the last axis.",
+            "The softmax runs over the queries. Each query distributes its weight over the keys: the last axis.",
         ),
         Mistake(
             edited(attention_weights, " if mask is None else torch.baddbmm(mask, q, k.mT)", ""),
-            "The mask is not used: what should be hidden has weight.",
+            "The mask is not used: hidden keys have weight.",
         ),
         Mistake(
             _zero_afterwards,
-            "You set weights to 0 after the softmax. What was hidden has taken part in the sum, so that the rows no "
-            "longer sum to 1. The mask is added before.",
+            "You set weights to 0 after the softmax. The hidden keys have taken part in the sum, so the rows no longer"
+            " sum to 1. Add the mask before the softmax.",
         ),
         Mistake(
             edited(
@@ -88,8 +88,8 @@ weighing = Exercise(
                 "torch.baddbmm(mask, q, k.mT)",
                 "torch.bmm(q, k.mT).masked_fill(mask == -torch.inf, -torch.inf)",
             ),
-            "What the mask blocks is hidden, but its other numbers are lost. It is added to the scores, before the "
-            "softmax: it may hold a bias.",
+            "What the mask blocks is hidden, but its other numbers are lost. Add the whole mask to the scores, before "
+            "the softmax: it may contain a bias.",
             seen_in="a mask that holds a bias",
         ),
         Mistake(
@@ -98,8 +98,8 @@ weighing = Exercise(
                 "torch.baddbmm(mask, q, k.mT)",
                 "torch.bmm(q, k.mT).masked_fill(mask != 0, -torch.inf)",
             ),
-            "The mask was read as if it were bool, so that whatever is not 0 blocks. It is additive: each of its "
-            "numbers is added to a score.",
+            "You read the mask as if it were bool, so whatever is not 0 blocks. It is additive: each of its numbers is"
+            " added to a score.",
             seen_in="a mask that holds a bias",
         ),
         Mistake(
@@ -107,25 +107,25 @@ weighing = Exercise(
                 attention_weights, "scores.softmax(dim=-1)", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)"
             ),
             "The exponential of a large score is inf, and inf / inf is NaN. Subtract each row's largest score first, "
-            "or call softmax, which does so.",
+            "or call softmax, which does that.",
             seen_in="scores of a hundred and more",
         ),
         Mistake(
             lambda q, k, mask: attention_weights(q, k, None) + (0 if mask is None else mask),
-            "The mask is added to the weights, after the softmax: they become -inf. It is added to the scores.",
+            "You added the mask to the weights, after the softmax, so they become -inf. Add it to the scores.",
         ),
         Mistake(
             edited(attention_weights, "baddbmm(mask", "baddbmm(-mask"),
-            "You subtracted the mask: minus -inf is +inf. It is added.",
+            "You subtracted the mask: minus -inf is +inf. Add it.",
         ),
         Mistake(
             edited(attention_weights, "torch.baddbmm(mask, q, k.mT)", "torch.bmm(q, k.mT) + (mask != 0)"),
-            "The mask was made bool before it was added, so that it counts 1 where it should count -inf.",
+            "You converted the mask to bool before adding it, so it adds 1 where it should add -inf.",
         ),
     ],
     hints=[
         "Divide q by the square root of its last size.",
-        "torch.baddbmm(mask, q, k.mT) is mask + q kᵀ, for each of the B·H at once. Without a mask it is torch.bmm.",
-        "Then softmax over the keys, the last axis.",
+        "torch.baddbmm(mask, q, k.mT) computes mask + q kᵀ for all B·H rows at once. Without a mask, use torch.bmm.",
+        "Then the softmax over the keys, the last axis.",
     ],
 )

@@ -40,7 +40,7 @@ with right:
         return out if bias is None else [x + b for x, b in zip(out, bias.view(3, -1))]
 
 
-with wrong("right in self-attention alone"):
+with wrong("right only in self-attention"):
 
     def my_in_projection(query, key, value, weight, bias):
         return F.linear(query, weight, bias).chunk(3, dim=-1)

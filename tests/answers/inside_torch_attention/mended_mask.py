@@ -31,12 +31,12 @@ with right:
 
 edit("blocked.repeat_interleave(num_heads, dim=0", "blocked.repeat(num_heads, 1, 1", "The bug is still there")
 
-edit("return ", "return ~", "you turned it around")
+edit("return ", "return ~", "you inverted the mask")
 
 edit(
     "blocked.repeat_interleave(num_heads, dim=0",
     "blocked.unsqueeze(1).expand(-1, num_heads, -1, -1",
-    "knows no four axes",
+    "does not accept four axes",
 )
 
 edit("0", "1", "Shape")

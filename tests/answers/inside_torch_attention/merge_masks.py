@@ -77,7 +77,7 @@ with wrong("in the order H·B"):
         return padding if attn_mask is None else attn_mask + padding
 
 
-with wrong("Both masks are turned around"):
+with wrong("Both masks are inverted"):
 
     def my_merge_masks(attn_mask, key_padding_mask, num_heads):
         def additive(mask):
@@ -99,7 +99,7 @@ with wrong("It raised AttributeError"):
         return torch.zeros(both.shape).masked_fill(both, -torch.inf)
 
 
-with wrong("so that whatever is not 0 blocks"):
+with wrong("so whatever is not 0 blocks"):
 
     def my_merge_masks(attn_mask, key_padding_mask, num_heads):
         if key_padding_mask is not None:

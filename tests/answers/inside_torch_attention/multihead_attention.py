@@ -230,13 +230,13 @@ with wrong("exactly where attn_mask is float (B·H, L, S).\nValues: output diffe
 with wrong("expected the class MyMultiheadAttention itself"):
     MyMultiheadAttention = nn.MultiheadAttention(12, 3)
 
-with wrong("Your class hands its inputs on to torch's own multi-head attention"):
+with wrong("Your class passes its inputs to torch's own multi-head attention"):
 
     class MyMultiheadAttention(nn.MultiheadAttention):
         pass
 
 
-with wrong("Your class hands its inputs on to torch's own multi-head attention"):
+with wrong("Your class passes its inputs to torch's own multi-head attention"):
 
     class MyMultiheadAttention(nn.MultiheadAttention):
         def forward(
@@ -288,7 +288,7 @@ with wrong("Tokens are scrambled among the heads: (B, S, E) was read"):
             return x.transpose(0, 1).reshape(B, self.num_heads, S, -1).flatten(0, 1)
 
 
-with wrong("The heads are joined without exchanging the axes back"):
+with wrong("You joined the heads without swapping the axes back"):
     from lessons.torch_attention import MultiheadAttentionByHand
 
     class MyMultiheadAttention(MultiheadAttentionByHand):
@@ -297,7 +297,7 @@ with wrong("The heads are joined without exchanging the axes back"):
             return heads.view(BH // self.num_heads, L, -1).transpose(0, 1)
 
 
-with wrong("key_padding_mask is turned around"):
+with wrong("key_padding_mask is inverted"):
     from lessons.torch_attention import MultiheadAttentionByHand
 
     class MyMultiheadAttention(MultiheadAttentionByHand):

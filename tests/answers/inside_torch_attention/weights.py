@@ -40,7 +40,7 @@ with right:
         return F.softmax(torch.baddbmm(mask, q, k.mT, alpha=1 / math.sqrt(q.size(-1))), -1)
 
 
-with wrong("You multiplied the mask in"):
+with wrong("You multiplied by the mask"):
 
     def my_weights(q, k, mask):
         scores = q @ k.mT / math.sqrt(q.size(-1))
@@ -49,7 +49,7 @@ with wrong("You multiplied the mask in"):
         return scores.softmax(dim=-1)
 
 
-with wrong("You divided after the mask was added"):
+with wrong("You divided after adding the mask"):
 
     def my_weights(q, k, mask):
         scores = torch.bmm(q, k.mT) if mask is None else torch.baddbmm(mask, q, k.mT)
@@ -78,7 +78,7 @@ with wrong("its other numbers are lost"):
         return weights / weights.sum(dim=-1, keepdim=True)
 
 
-with wrong("read as if it were bool"):
+with wrong("the mask as if it were bool"):
 
     def my_weights(q, k, mask):
         scores = q @ k.mT / math.sqrt(q.size(-1))
