@@ -1,4 +1,4 @@
-"""Lesson 10, mended_causal: the causal mask of new tokens that stand behind those in a cache."""
+"""Lesson 10, mended_causal: the causal mask of new tokens that come after those in a cache."""
 
 import torch
 from torch import Tensor
@@ -8,8 +8,8 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def causal_with_cache(num_queries: int, num_keys: int) -> Tensor:
-    """The last num_queries of num_keys tokens ask -> bool (Q, K), True = may look."""
-    query = torch.arange(num_keys - num_queries, num_keys)  # where each query stands among the keys
+    """The last num_queries of num_keys tokens ask -> bool (Q, K), True = may attend."""
+    query = torch.arange(num_keys - num_queries, num_keys)  # the position of each query among the keys
     return torch.arange(num_keys) <= query[:, None]
 
 
@@ -33,7 +33,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             lambda q, k: _triangle(q, k, k - q + 1),
-            "Almost: each query sees one key too many, that of the token after it.",
+            "Almost: each query sees one key too many, the token after it.",
         ),
         Mistake(
             lambda q, k: _triangle(q, k, k - q - 1),
@@ -45,24 +45,25 @@ bug_hunt = Exercise(
         ),
         Mistake(
             lambda q, k: torch.ones(q, k, dtype=torch.bool),
-            "Now all is open. For a single new token that is right; of several, the first sees those that come after.",
+            "Now everything is open. For a single new token that is right; of several, the first sees those that come "
+            "after.",
         ),
         Mistake(
             lambda q, k: torch.cat([torch.zeros(q, k - q, dtype=torch.bool), _triangle(q, q, 0)], dim=1),
-            "The triangle stands in the right place, but the cache is hidden: the new tokens see one another alone.",
+            "The triangle is in the right place, but the cache is hidden: the new tokens see only each other.",
         ),
         Mistake(
             lambda q, k: _triangle(k, k, 0),
-            "That is the mask of all the tokens, (K, K). Only the last num_queries of them ask: which rows are theirs?",
+            "That is the mask of all tokens, (K, K). Only the last num_queries of them ask: which rows are theirs?",
         ),
         Mistake(
             lambda q, k: ~_triangle(q, k, k - q),
-            "The triangle stands in the right place, but True and False are exchanged. Here True means: may look.",
+            "The triangle is in the right place, but True and False are swapped. Here True means: may attend.",
         ),
     ],
     hints=[
-        "Print the mask for 2 queries and 5 keys. At which place in the sentence does query 0 stand?",
-        "Query i stands at place num_keys - num_queries + i, and may look at the keys up to that place.",
-        "tril(diagonal=…) moves the triangle to the right. By how many places?",
+        "Print the mask for 2 queries and 5 keys. At which position of the sentence is query 0?",
+        "Query i is at position num_keys - num_queries + i, and may attend to the keys up to that position.",
+        "tril(diagonal=…) moves the triangle to the right. By how many positions?",
     ],
 )

@@ -10,7 +10,7 @@ from lessons.exercises.mask_tutorial.shared import padded_ids
 
 
 def keys_only(query_ids: Tensor, key_ids: Tensor, query_pad_id: int, key_pad_id: int) -> Tensor:
-    """query_ids (B, Q), key_ids (B, K) -> bool, broadcasts to (B, 1, Q, K): nobody may look at padding."""
+    """query_ids (B, Q), key_ids (B, K) -> bool, broadcasts to (B, 1, Q, K): no query attends to padding."""
     return masks.padding(key_ids, pad_id=key_pad_id)
 
 
@@ -49,20 +49,21 @@ tidy_mask = Exercise(
     mistakes=[
         Mistake(
             shipped,
-            "The bug is still there. A symptom: in some rows nothing may be looked at, and their softmax is NaN.",
+            "The bug is still there. A symptom: some rows have no open key, and their softmax is NaN.",
         ),
         Mistake(
             edited(shipped, " & ", " | "),
-            "No row is empty now, but words look at padding: | makes a key visible if the query is a word.",
+            "No row is empty now, but real tokens attend to padding: | makes a key visible if the query is a real "
+            "token.",
         ),
         Mistake(
             edited(shipped, " & masks.padding(key_ids, pad_id=key_pad_id)", ""),
-            "You kept the wrong one of the two: padded queries have nothing to look at, and words look at padding.",
+            "You kept the wrong one of the two: padded queries have no open key, and real tokens attend to padding.",
         ),
         Mistake(
             edited(shipped, "real_query & ", "~real_query | "),
-            "That mends the symptom: no row is empty any more. But now padded queries look at everything, padding "
-            "too. Nobody needs their output; the simplest is not to ask who the query is.",
+            "That fixes the symptom: no row is empty any more. But now padded queries attend to everything, including "
+            "padding. Nobody needs their output; it is simplest not to ask what the query is.",
         ),
         Mistake(
             edited(
@@ -70,25 +71,25 @@ tidy_mask = Exercise(
                 "return real_query & ",
                 "return torch.eye(query_ids.size(1), key_ids.size(1), dtype=torch.bool) | real_query & ",
             ),
-            "You opened the diagonal, so that padding sees itself. That fits self-attention alone; in cross-attention "
-            "query i and key i are different words, or padding. It is simpler not to ask who the query is.",
+            "You opened the diagonal, so padding attends to itself. That works only in self-attention; in cross-"
+            "attention query i and key i are different tokens, or padding. It is simpler not to ask what the query is.",
         ),
         Mistake(
             lambda queries, keys, query_pad, key_pad: torch.ones(len(keys), 1, queries.size(1), keys.size(1)).bool(),
-            "No row is empty now, because nothing is hidden at all: words look at padding.",
+            "No row is empty now, because nothing is hidden at all: real tokens attend to padding.",
         ),
         Mistake(
             edited(keys_only, "return masks", "return ~masks"),
-            "Keys only, that is right. But True and False are exchanged: now all look at padding alone.",
+            "Keys only, that is right. But True and False are swapped: now every query attends only to padding.",
         ),
         Mistake(
             edited(keys_only, "pad_id=key_pad_id", "pad_id=query_pad_id"),
-            "Keys only, that is right. But their padding has the id key_pad_id.",
+            "Keys only, that is right. But their padding id is key_pad_id.",
         ),
     ],
     hints=[
-        "Print the mask for query_ids with one PAD at the end. What may that query look at?",
-        "What is the softmax of a row that is blocked throughout? And what becomes of it in the next layer?",
+        "Print the mask for query_ids with one PAD at the end. What may that query attend to?",
+        "What is the softmax of a row that is completely blocked? And what happens to it in the next layer?",
         "Does anybody need to know whether the query is padding?",
     ],
 )

@@ -8,13 +8,13 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def one_mask(key_padding_mask: Tensor, attn_mask: Tensor) -> Tensor:
-    """(B, K) and (Q, K), True = blocked, as nn.MultiheadAttention takes them -> bool (B, 1, Q, K), True = may look."""
+    """(B, K) and (Q, K), True = blocked, as for nn.MultiheadAttention -> bool (B, 1, Q, K), True = may attend."""
     blocked = key_padding_mask[:, None, None, :] | attn_mask
     return ~blocked
 
 
 def _blocked(generator: torch.Generator, *shape: int) -> Tensor:
-    """A bool mask of which some is True, and neither the first nor the last column throughout."""
+    """A bool mask in which some entries are True, and neither the first nor the last column entirely."""
     mask = torch.rand(*shape, generator=generator) < 0.4
     mask[0, -1], mask[-1, 0] = True, False
     return mask
@@ -32,26 +32,26 @@ both_joined = Exercise(
     mistakes=[
         Mistake(
             edited(one_mask, "~blocked", "blocked"),
-            "Joined rightly, but True still means blocked. F.scaled_dot_product_attention would show exactly what is "
-            "to be hidden. Turn it around with ~.",
+            "You joined them correctly, but True still means blocked. F.scaled_dot_product_attention would show "
+            "exactly what must be hidden. Invert the mask with ~.",
         ),
         Mistake(
             edited(one_mask, " | ", " & "),
-            "You block only what both masks block. One of them is enough: blocked masks are joined by |.",
+            "You block only what both masks block. One of them is enough: join blocked masks with |.",
         ),
         Mistake(
             edited(one_mask, (" | ", " & "), ("~blocked", "blocked")),
-            "These are the pairs that both masks block, and True means blocked. Two things are turned around: what "
-            "joins blocked masks, and what True means at the end.",
+            "These are the pairs that both masks block, and True means blocked. Two things are inverted: how you join "
+            "blocked masks, and what True means at the end.",
         ),
         Mistake(
             lambda padding, mask: padding[:, None, None, :] & ~mask,
-            "attn_mask is turned around, key_padding_mask is not: both say by True what is blocked.",
+            "You inverted attn_mask but not key_padding_mask. In both, True means blocked.",
             also=(lambda padding, mask: padding[:, None, None, :] | ~mask,),
         ),
         Mistake(
             lambda padding, mask: ~padding[:, None, None, :] & mask,
-            "key_padding_mask is turned around, attn_mask is not: both say by True what is blocked.",
+            "You inverted key_padding_mask but not attn_mask. In both, True means blocked.",
             also=(lambda padding, mask: ~padding[:, None, None, :] | mask,),
         ),
         Mistake(
@@ -66,22 +66,22 @@ both_joined = Exercise(
         ),
         Mistake(
             edited(one_mask, "~blocked", "~blocked[:, 0]"),
-            "The truth values are right, but the axis of the heads is missing: expected (B, 1, Q, K).",
+            "The values are right, but the axis of the heads is missing: expected (B, 1, Q, K).",
         ),
         Mistake(
             edited(one_mask, "[:, None, None, :]", "[:, None, :, None]"),
-            "The padding lies on the axis of the queries. It is about keys: (B, 1, 1, K).",
+            "The padding is on the axis of the queries. It is about keys: (B, 1, 1, K).",
         ),
         Mistake(
             edited(one_mask, "[:, None, None, :]", ""),
-            "(B, K) and (Q, K) were joined as they are, so that sentences meet queries. Where there are as many of the "
-            "one as of the other there is not even an error. First make (B, 1, 1, K) of the padding.",
+            "(B, K) and (Q, K) were joined as they are, so sentences meet queries. If there are as many sentences as "
+            "queries, there is not even an error. First make the padding (B, 1, 1, K).",
             also=(lambda padding, mask: ~(mask | padding),),
         ),
     ],
     hints=[
-        "Bring key_padding_mask to four axes first: (B, 1, 1, K). attn_mask (Q, K) broadcasts by itself.",
-        "A pair is blocked if the one mask blocks it or the other. Which sign is that?",
-        "At the end, turn it around: ~ makes of blocked what is allowed.",
+        "First bring key_padding_mask to four axes: (B, 1, 1, K). attn_mask (Q, K) broadcasts by itself.",
+        "A pair is blocked if one mask blocks it or the other. Which operator is that?",
+        "At the end, ~ inverts the mask: what was blocked is now what is not allowed.",
     ],
 )

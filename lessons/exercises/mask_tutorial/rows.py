@@ -1,4 +1,4 @@
-"""Lesson 10, my_rows: what the target's second token may look at, worked out by hand."""
+"""Lesson 10, my_rows: what the target's second token may attend to, worked out by hand."""
 
 from lessons.checking.engine import Case, Exercise, Mistake
 
@@ -10,17 +10,17 @@ rows_of_t2 = Exercise(
     outputs=("the two rows",),
     solution=(
         "self:  t1 and t2, not the future, and not PAD: [True, True, False, False, False]\n"
-        "cross: s1, s2 and s3, all words of the source: [True, True, True, False, False]",
+        "cross: s1, s2 and s3, all tokens of the source: [True, True, True, False, False]",
     ),
     mistakes=[
         Mistake(
             lambda: [[False, False, True, True, True], [False, False, False, True, True]],
-            "Each value is turned around: this is what is blocked. Here True means: may look.",
+            "Each value is inverted: this is what is blocked. Here True means: may attend.",
         ),
         Mistake(
             lambda: [[True, True, False, False, False], [True, True, False, False, False]],
             "The row of self-attention is right. But cross-attention is not causal: the whole source is known before "
-            "the first word of the target is written.",
+            "the first target token is generated.",
         ),
         Mistake(
             lambda: [[True, True, True, True, False], [True, True, True, False, False]],
@@ -29,15 +29,15 @@ rows_of_t2 = Exercise(
         ),
         Mistake(
             lambda: [[True, True, True, False, False], [True, True, True, False, False]],
-            "The row of cross-attention is right. In self-attention t3 comes after t2, so that t2 may not see it.",
+            "The row of cross-attention is right. In self-attention t3 comes after t2, so t2 may not attend to it.",
         ),
         Mistake(
             lambda: [[True, False, False, False, False], [True, True, True, False, False]],
-            "Almost: t2 may look at itself, too. What is hidden is what comes after it.",
+            "Almost: t2 may attend to itself too. What is hidden is what comes after it.",
         ),
         Mistake(
             lambda: [[False, True, False, False, False], [True, True, True, False, False]],
-            "t2 may look at itself, and also at what came before it: t1.",
+            "t2 may attend to itself, and also to what came before it: t1.",
         ),
         Mistake(
             lambda: [[True, True, False, False, False], [True, True, True, True, True]],
@@ -46,25 +46,25 @@ rows_of_t2 = Exercise(
         ),
         Mistake(
             lambda: [[True, True, False, False, False], [True, True, True, True, False]],
-            "In cross-attention the keys are the source, which has three words. Four words has the target.",
+            "In cross-attention the keys are the source, which has three tokens. It is the target that has four.",
         ),
         Mistake(
             lambda: [[True, True, True, False, False], [True, True, False, False, False]],
-            "The two rows are exchanged: the first is self-attention, whose keys are the target.",
+            "The two rows are swapped: the first is self-attention, whose keys are the target.",
         ),
         Mistake(
             lambda: [[True, True, False, False, False], [False, False, False, True, True]],
-            "One of the two rows says what may be looked at, the other what may not. Here True means: may look.",
+            "One of the two rows says what is allowed, the other what is blocked. Here True means: may attend.",
             also=(lambda: [[False, False, True, True, True], [True, True, True, False, False]],),
         ),
         Mistake(
             lambda: [[True, True, True, True, False], [True, True, True, True, False]],
-            "In both rows you hid the padding of the target, and nothing else. In self-attention the future is hidden, "
-            "too; in cross-attention the keys are the source.",
+            "In both rows you hid only the padding of the target. In self-attention the future is hidden too; in "
+            "cross-attention the keys are the source.",
         ),
     ],
     hints=[
-        "Who are the keys? In self-attention t1 … t4 and one PAD, in cross-attention s1, s2, s3 and two PADs.",
+        "What are the keys? In self-attention t1 … t4 and one PAD, in cross-attention s1, s2, s3 and two PADs.",
         "Self-attention obeys two rules, no padding and no future. Cross-attention obeys one.",
     ],
 )

@@ -9,7 +9,7 @@ from lessons.exercises.mask_tutorial.shared import padded_ids
 
 
 def target_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """The mask of the decoder's self-attention: ids (B, T) -> bool (B, 1, T, T), True = may look."""
+    """The mask of the decoder's self-attention: ids (B, T) -> bool (B, 1, T, T), True = may attend."""
     return masks.causal(ids.size(1)) & masks.padding(ids, pad_id=pad_id)
 
 
@@ -21,60 +21,60 @@ target_hidden = Exercise(
         Case({"ids": padded_ids(generator, 2, 4, 9), "pad_id": 9}),
         Case({"ids": padded_ids(generator, 3, 5, 2), "pad_id": 2}),
         Case({"ids": padded_ids(generator, 3, 3, 4), "pad_id": 4}),
-        Case({"ids": padded_ids(generator, 2, 5, 7, front=True), "pad_id": 7}, about="padding in front of the words"),
+        Case({"ids": padded_ids(generator, 2, 5, 7, front=True), "pad_id": 7}, about="padding on the left"),
     ],
     outputs=("allowed",),
     solution=(target_mask, masks.causal, masks.padding),
     mistakes=[
         Mistake(
             lambda ids, pad: ~target_mask(ids, pad),
-            "Right, but for the meaning of True: yours says what is blocked. In this course True means: may look.",
+            "Right, except for the meaning of True: yours says what is blocked. In this course True means: may attend.",
         ),
         Mistake(
             edited(target_mask, " & ", " | "),
-            "You joined the rules by |, so that a key is visible where any rule allows it: the future, if it is no "
-            "padding. Both rules must allow it.",
+            "You joined the rules with |, so a key is visible if any rule allows it: the future, if it is not padding."
+            " Both rules must allow it.",
         ),
         Mistake(
             lambda ids, pad: masks.causal(ids.size(1)).expand(ids.size(0), 1, -1, -1),
             "The future is hidden, the padding is not.",
-            seen_in="padding in front of the words",
+            seen_in="padding on the left",
         ),
         Mistake(
             edited(target_mask, " & masks.padding(ids, pad_id=pad_id)", ""),
-            "That is the rule about the future alone, (T, T): the padding, which is another one for each sentence, "
-            "is not in it.",
+            "That is only the rule about the future, (T, T). The padding is missing, which is different for each "
+            "sentence.",
         ),
         Mistake(
             edited(target_mask, "masks.causal(ids.size(1)) & ", ""),
-            "That is the rule about padding alone, (B, 1, 1, T): each token still sees the future.",
+            "That is only the rule about padding, (B, 1, 1, T): each token still sees the future.",
         ),
         Mistake(
             edited(target_mask, "pad_id=pad_id)", "pad_id=pad_id).mT"),
-            "The padding lies on the axis of the queries: a padded query may look at nothing, and words may look at "
+            "The padding is on the axis of the queries: a padded query has no open key, and real tokens attend to "
             "padding. Put it on the axis of the keys.",
         ),
         Mistake(
             edited(target_mask, "pad_id=pad_id)", "pad_id=pad_id) & masks.padding(ids, pad_id=pad_id).mT"),
-            "Keys are right. But you also blocked padding as a query: its row has nothing to look at, and gives NaN in "
-            "much code.",
+            "Keys are right. But you also blocked padding as a query: its row has no open key, which gives NaN in much"
+            " code.",
         ),
         Mistake(
             edited(target_mask, "pad_id=pad_id", "pad_id=0"),
-            "You compared with 0. Padding has the id that the caller says: pad_id.",
+            "You compared with 0. The padding id is the one that the caller passes: pad_id.",
         ),
         Mistake(
             lambda ids, pad: target_mask(ids, pad)[:, 0],
-            "The truth values are right, but the axis of the heads is missing: (B, T, T) would meet scores "
-            "(B, H, T, T) with the batch where the heads are.",
+            "The values are right, but the axis of the heads is missing: (B, T, T) would meet scores (B, H, T, T) with"
+            " the batch where the heads are.",
         ),
         Mistake(
             edited(target_mask, "masks.causal(ids.size(1))", "masks.causal(ids.size(1)).mT"),
-            "The triangle lies the other way: each token sees what comes after it, and not what came before.",
+            "The triangle is transposed: each token sees what comes after it, and not what came before.",
         ),
         Mistake(
             edited(target_mask, "masks.causal(ids.size(1))", "masks.causal(ids.size(1)).tril(-1)"),
-            "The diagonal is missing: a token may look at itself.",
+            "The diagonal is missing: a token may attend to itself.",
         ),
         Mistake(
             edited(target_mask, "masks.causal(ids.size(1))", "masks.causal(ids.size(1), offset=1)[:, :-1]"),
@@ -95,13 +95,13 @@ target_hidden = Exercise(
         Mistake(
             edited(target_mask, "masks.padding(ids, pad_id=pad_id)", "(ids != pad_id)"),
             "The padding is (B, T), and meets the triangle (T, T) with the sentences where the queries are. With as "
-            "many sentences as tokens there is not even an error. Two axes of size 1 belong in between.",
+            "many sentences as tokens there is not even an error. Put two axes of size 1 in between.",
             also=(lambda ids, pad: (ids != pad) & masks.causal(ids.size(1)),),
         ),
     ],
     hints=[
         "Two rules: no key in the future, (T, T), and no key that is padding, (B, 1, 1, T).",
-        "Both must allow it. Which sign joins them, & or |?",
+        "Both must allow it. Which operator joins them, & or |?",
         "The rest is broadcasting: (T, T) meets (B, 1, 1, T), and gives (B, 1, T, T).",
     ],
 )

@@ -9,7 +9,7 @@ from lessons.exercises.mask_tutorial.shared import padded_ids
 
 
 def torch_masks(src: Tensor, tgt: Tensor, src_pad_id: int, tgt_pad_id: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """src (B, S), tgt (B, T) -> what nn.Transformer is to be told, True = blocked."""
+    """src (B, S), tgt (B, T) -> what nn.Transformer must be told, True = blocked."""
     src_key_padding_mask = src == src_pad_id  # (B, S)
     tgt_mask = ~masks.causal(tgt.size(1))  # (T, T)
     tgt_key_padding_mask = tgt == tgt_pad_id  # (B, T)
@@ -39,34 +39,35 @@ for_torch = Exercise(
     mistakes=[
         Mistake(
             edited(torch_masks, *WORDS, ("~masks", "masks")),
-            "All four are turned around: nn.Transformer blocks where its masks are True.",
+            "All four are inverted: nn.Transformer blocks where its masks are True.",
         ),
         Mistake(
             edited(torch_masks, "~masks", "masks"),
-            "The padding is right, but tgt_mask is the triangle that may look. In nn.Transformer True blocks: the "
-            "model would see the future, and nothing else.",
+            "The padding is right, but tgt_mask is True where a token may attend. In nn.Transformer True means "
+            "blocked: the model would see only the future.",
         ),
         Mistake(
             edited(torch_masks, *WORDS),
-            "tgt_mask is right, but the padding masks say by True what is a word. In nn.Transformer True blocks: only "
-            "the padding would be seen.",
+            "tgt_mask is right, but your padding masks are True for real tokens. In nn.Transformer True means blocked:"
+            " only the padding would be seen.",
         ),
         Mistake(
             edited(torch_masks, "= src_key_padding_mask", "= tgt_key_padding_mask"),
-            "memory_key_padding_mask is about the keys of cross-attention. They are the memory, which has the "
-            "source's length and the source's padding.",
+            "memory_key_padding_mask is about the keys of cross-attention. They are the memory, which has the source's"
+            " length and the source's padding.",
         ),
         Mistake(
             edited(torch_masks, "tgt == tgt_pad_id", "tgt == src_pad_id"),
-            "You looked for the source's padding id in the target. It is another language, with another vocabulary.",
+            "You looked for the source's padding id in the target. It has its own vocabulary here, and its own padding"
+            " id.",
         ),
         Mistake(
             edited(torch_masks, ("src == src_pad_id", "src == 0"), ("tgt == tgt_pad_id", "tgt == 0")),
-            "You compared with 0. Padding has the ids that the caller says: src_pad_id and tgt_pad_id.",
+            "You compared with 0. The padding ids are those that the caller passes: src_pad_id and tgt_pad_id.",
         ),
         Mistake(
             edited(torch_masks, "return src_key_padding_mask", "return ~src_key_padding_mask"),
-            "One of the padding masks is turned around. All three are True where there is padding.",
+            "One of the padding masks is inverted. All three are True where there is padding.",
             also=(
                 edited(torch_masks, "tgt ==", "tgt !="),
                 edited(torch_masks, "= src_key_padding_mask", "= ~src_key_padding_mask"),
@@ -74,7 +75,7 @@ for_torch = Exercise(
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)).mT"),
-            "tgt_mask blocks what came before, and shows the future: the triangle lies the other way.",
+            "tgt_mask blocks what came before, and shows the future: the triangle is transposed.",
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "(~masks.causal(tgt.size(1))).triu(2)"),
@@ -87,7 +88,7 @@ for_torch = Exercise(
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)).tril(-1)"),
-            "tgt_mask blocks the diagonal, too: a token may look at itself. triu needs diagonal=1.",
+            "tgt_mask also blocks the diagonal: a token may attend to itself. triu needs diagonal=1.",
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "masks.causal(tgt.size(1)) & False"),
@@ -95,8 +96,8 @@ for_torch = Exercise(
         ),
         Mistake(
             edited(torch_masks, "= src_key_padding_mask", "= src_key_padding_mask & False"),
-            "memory_key_padding_mask blocks nothing. nn.Transformer does not take it over from "
-            "src_key_padding_mask: the decoder looks at the source's padding until you tell it once more.",
+            "memory_key_padding_mask blocks nothing. nn.Transformer does not copy it from src_key_padding_mask: the "
+            "decoder attends to the source's padding until you pass it once more.",
         ),
         Mistake(
             edited(
@@ -104,12 +105,12 @@ for_torch = Exercise(
                 ("src == src_pad_id", "(src == src_pad_id)[:, None, None, :]"),
                 ("tgt == tgt_pad_id", "(tgt == tgt_pad_id)[:, None, None, :]"),
             ),
-            "The truth values are right, but nn.Transformer adds the axes itself: its padding masks are (B, K).",
+            "The values are right, but nn.Transformer adds the axes itself: its padding masks are (B, K).",
         ),
     ],
     hints=[
         "True = blocked: a padding mask is True where the id is the padding.",
         "tgt_mask is the same for all sentences, (T, T): True above the diagonal.",
-        "memory_key_padding_mask: whose are the keys in cross-attention?",
+        "memory_key_padding_mask: the memory is the encoder's output. Whose padding does it have?",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 10, my_true_means_look: find out by experiment what True means in a mask."""
+"""Lesson 10, my_true_means_look: find by experiment what True means in a mask."""
 
 import torch
 import torch.nn.functional as F
@@ -9,7 +9,7 @@ from lessons.probes import influence, true_lets_look
 
 
 def _library(*, true_looks: bool, fill: float, empty: float | None):
-    """An attention whose mask has the given meaning, and that makes `empty` of a row with nothing to look at."""
+    """An attention whose mask has the given meaning, and that gives `empty` for a row with no open key."""
 
     def attention(x: Tensor, mask: Tensor) -> Tensor:
         hidden = ~mask if true_looks else mask
@@ -58,38 +58,39 @@ meaning_found = Exercise(
     mistakes=[
         Mistake(
             lambda attention, x: not true_lets_look(attention, x),
-            "Turned around. If an output moves with a token whose pair is True, True means look; if it moves with a "
-            "token whose pair is False, it means blocked.",
+            "Inverted. If an output moves with a token whose pair is True, True means may attend; if it moves with a "
+            "token whose pair is False, True means blocked.",
         ),
         Mistake(
             lambda attention, x: not attention(x, _all(x, True)).isnan().any().item(),
-            "You took NaN as the sign of a row that is blocked throughout. Not every library gives NaN there: some "
-            "give 0, some an even share. Change a token, and see whether the output moves.",
+            "You took NaN as the sign of a row that is completely blocked. Not every library gives NaN there: some "
+            "give 0, some equal weights. Change a token, and see whether the output moves.",
         ),
         Mistake(
             lambda attention, x: not (attention(x, _all(x, True)) == 0).all().item(),
-            "Your answer is right only where a row that is blocked throughout gives 0. Some libraries give NaN there, "
-            "some an even share. Leave each query that you watch one key at least.",
+            "Your answer is right only where a completely blocked row gives 0. Some libraries give NaN there, some "
+            "equal weights. Leave each query that you watch at least one key.",
         ),
         Mistake(
             lambda attention, x: attention(x, _all(x, False)).isnan().any().item(),
-            "You asked for NaN where all is False. That tells only if an empty row gives NaN; in some libraries it "
-            "gives 0, in some an even share. Change a token, and see whether the output moves.",
+            "You looked for NaN where all is False. That tells you only whether an empty row gives NaN; in some "
+            "libraries it gives 0, in some equal weights. Change a token, and see whether the output moves.",
         ),
         Mistake(
             lambda attention, x: True,
-            "You answer True whatever the library. Did you compare all outputs, or that of the token itself which you "
-            "changed? It is a query, too, and its own output always moves. Compare output 0, and change another token.",
+            "You answer True for every library. Did you compare all outputs, or that of the token you changed? That "
+            "token is a query too, and its own output always moves. Compare output 0, and change another token.",
         ),
         Mistake(
             lambda attention, x: False,
-            "You answer False whatever the library. If you compared all outputs at once, they always differ: the token "
-            "that you changed is a query, too, and its own output moves. Compare output 0 alone.",
+            "You answer False for every library. If you compared all outputs at once, they always differ: the token "
+            "you changed is a query too, and its own output moves. Compare only output 0.",
         ),
     ],
     hints=[
         "Make a mask in which a single pair is True: query 0 and the last key.",
         "Call the attention with x, and with a copy of x in which the last token is changed. Has output 0 moved?",
-        "influence(lambda tokens: attention(tokens, mask), x) does this for each token: look at [0, -1].",
+        "influence(lambda tokens: attention(tokens, mask), x) does this for each token; its entry [0, -1] is the "
+        "answer you need.",
     ],
 )

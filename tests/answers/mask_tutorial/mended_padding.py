@@ -23,7 +23,7 @@ with right:
         return (key_ids != key_pad_id).unsqueeze(1).unsqueeze(2).repeat(1, 1, query_ids.size(1), 1)
 
 
-with wrong("but words look at padding"):
+with wrong("but real tokens attend to padding"):
 
     def mended_padding(query_ids, key_ids, query_pad_id, key_pad_id):
         query_real = (query_ids != query_pad_id)[:, None, :, None]
@@ -31,7 +31,7 @@ with wrong("but words look at padding"):
         return query_real | key_real
 
 
-with wrong("That mends the symptom"):
+with wrong("That fixes the symptom"):
 
     def mended_padding(query_ids, key_ids, query_pad_id, key_pad_id):
         query_real = (query_ids != query_pad_id)[:, None, :, None]

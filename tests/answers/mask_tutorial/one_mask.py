@@ -47,7 +47,7 @@ edit(
 edit(
     "(key_padding_mask[:, None, None, :] | attn_mask)",
     "key_padding_mask[:, None, None, :] & attn_mask",
-    "attn_mask is not: both say by True",
+    "You inverted key_padding_mask but not attn_mask",
 )
 
 edit(

@@ -16,7 +16,7 @@ with right:
 with right:
     my_rows = [torch.arange(5) < 2, torch.arange(5) < 3]
 
-with wrong("Each value is turned around"):
+with wrong("Each value is inverted"):
     my_rows = [[False, False, True, True, True], [False, False, False, True, True]]
 
 edit("((1, 1, 0, 0, 0), (1, 1, 1, 0, 0))", "[[1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]", "cross-attention is not causal", of=1)

@@ -48,7 +48,7 @@ with wrong("yours says what is blocked"):
         return future | (ids == pad_id)[:, None, None, :]
 
 
-with wrong("You joined the rules by |"):
+with wrong("You joined the rules with |"):
 
     def my_target_mask(ids, pad_id):
         future = torch.ones(ids.size(1), ids.size(1), dtype=torch.bool).triu(1)

@@ -31,7 +31,7 @@ with right:
 
 edit(", src == src_pad_id", ", tgt == tgt_pad_id", "They are the memory, which has the source's length")
 
-with wrong("All four are turned around"):
+with wrong("All four are inverted"):
 
     def my_torch_masks(src, tgt, src_pad_id, tgt_pad_id):
         return src != src_pad_id, masks.causal(tgt.size(1)), tgt != tgt_pad_id, src != src_pad_id
@@ -41,4 +41,4 @@ edit(", src == src_pad_id", "", "returned 3 things; expected 4")
 
 edit("diagonal=1", "", "triu needs diagonal=1")
 
-edit("tgt =", "tgt !", "One of the padding masks is turned around")
+edit("tgt =", "tgt !", "One of the padding masks is inverted")

@@ -39,7 +39,7 @@ with wrong("You took NaN as the sign"):
         return not attention(x, everything).isnan().any().item()
 
 
-with wrong("You answer True whatever the library"):
+with wrong("You answer True for every library"):
 
     def my_true_means_look(attention, x):
         mask = torch.zeros(len(x), len(x), dtype=torch.bool)
@@ -49,7 +49,7 @@ with wrong("You answer True whatever the library"):
         return not torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
 
 
-with wrong("Compare output 0 alone"):
+with wrong("Compare only output 0"):
 
     def my_true_means_look(attention, x):
         mask = torch.zeros(len(x), len(x), dtype=torch.bool)
@@ -66,7 +66,7 @@ with wrong("changed its argument x"):
         return True
 
 
-with wrong("right only where a row that is blocked throughout gives 0"):
+with wrong("right only where a completely blocked row gives 0"):
 
     def my_true_means_look(attention, x):
         everything = torch.ones(len(x), len(x), dtype=torch.bool)
