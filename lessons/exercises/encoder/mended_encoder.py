@@ -74,6 +74,6 @@ bug_hunt = Exercise(
     hints=[
         "Follow x itself from start to end: which functions is it passed through?",
         "In Pre-LN the norm is only on the branch to the sublayer.",
-        "Two names help: normalised = norm(x), and x stays x.",
+        "Two names help: normalized = norm(x), and x stays x.",
     ],
 )
