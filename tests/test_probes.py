@@ -2,13 +2,27 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-from lessons.attention import attend
-from lessons.masks import causal
+from lessons.attention import MultiHeadAttention, attend
+from lessons.config import TransformerConfig
+from lessons.layers import DecoderLayer, EncoderLayer
+from lessons.masks import causal, padding
+from lessons.positions import RotaryPositions
 from lessons.probes import influence, leaks, true_lets_look
+from lessons.transformer import Transformer
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
 LOWER = torch.ones(4, 4, dtype=torch.bool).tril()
+ALL = torch.ones(4, 4, dtype=torch.bool)
+NONE = torch.zeros(4, 4, dtype=torch.bool)
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
 
 
 def shifted(x):
@@ -22,15 +36,20 @@ def shifted(x):
         (lambda x: x.cumsum(dim=0), LOWER),
         (lambda x: -x.cumsum(dim=0), LOWER),
         (lambda x: x[:, -1:].cumsum(dim=0), LOWER),
-        (lambda x: 1e-3 * x.cumsum(dim=0), LOWER),
-        (lambda x: torch.zeros(4, 1), torch.zeros(4, 4, dtype=torch.bool)),
+        (lambda x: torch.zeros(4, 1), NONE),
+        (lambda x: torch.zeros(4, 1, requires_grad=True), NONE),
         (shifted, torch.eye(4, dtype=torch.bool).roll(1, dims=1)),
         (lambda x: attend(x, x, x, causal(4))[0], LOWER),
+        (lambda x: (attend(x, x, x, causal(4))[0], "no tensor"), LOWER),
         (lambda x: x.cumsum(dim=0).sum(dim=1, keepdim=True).expand(4, 6).unflatten(1, (2, 3)), LOWER),
-        (lambda x: torch.full((4, 1), torch.nan), torch.zeros(4, 4, dtype=torch.bool)),
-        (lambda x: x + 1e-9 * x.sum(), torch.eye(4, dtype=torch.bool)),
+        (lambda x: torch.full((4, 1), torch.nan), NONE),
+        (lambda x: (x @ x.T).masked_fill(~LOWER, -torch.inf), LOWER),
+        (lambda x: x + 1e-30 * x.sum(), ALL),
         (lambda x: x.sum(dim=1), torch.eye(4, dtype=torch.bool)),
-        (lambda x: torch.nn.functional.layer_norm(x, (3,)).cumsum(dim=0), LOWER),
+        (lambda x: F.layer_norm(x, (3,)).cumsum(dim=0), LOWER),
+        (lambda x: (x.sum(dim=1) > 0).cumsum(dim=0), LOWER),
+        (lambda x: x.detach().cumsum(dim=0), LOWER),
+        (lambda x: torch.from_numpy(x.detach().numpy().cumsum(axis=0)), LOWER),
     ],
 )
 def test_influence(function, moved):
@@ -39,23 +58,341 @@ def test_influence(function, moved):
     assert torch.equal(X, before)
 
 
+def test_tokens_may_be_zeros_and_large_and_changed_in_place():
+    assert torch.equal(influence(lambda x: x.cumsum_(dim=0), torch.zeros(4, 3)), LOWER)
+    assert torch.equal(influence(lambda x: x.cumsum(dim=0), 1e6 * X, draws=1), LOWER)
+
+
 def test_leaks_are_the_pairs_of_an_output_and_a_later_token():
     assert leaks(lambda x: x.cumsum(dim=0), X) == []
     assert leaks(shifted, X) == [(0, 1), (1, 2), (2, 3)]
     assert leaks(lambda x: x + x[2], X) == [(0, 2), (1, 2)]
 
 
-def test_influence_takes_no_gradients():
-    seen = []
-    influence(lambda x: seen.append(torch.is_grad_enabled()) or x, X)
-    assert not any(seen)
+def test_no_leak_is_no_proof_and_says_so():
+    assert repr(leaks(lambda x: x, X)) == "no leak found in 6 draws"
+    assert f"{leaks(lambda x: x, X, draws=2)}" == "no leak found in 2 draws"
+    assert repr(leaks(shifted, X)) == "[(0, 1), (1, 2), (2, 3)]"
+
+
+def test_the_random_numbers_of_the_caller_stay_as_they_were():
+    torch.manual_seed(5)
+    wanted = torch.rand(3)
+    torch.manual_seed(5)
+    influence(lambda x: F.dropout(x), X)
+    assert torch.equal(torch.rand(3), wanted)
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match=r"x has shape \(3,\); expected \(T, D\)"):
-        influence(lambda x: x, X[0])
-    with pytest.raises(ValueError, match="function gave 3 outputs for 4 tokens; expected one each"):
+    for x in (X[0], X[None, None]):
+        with pytest.raises(
+            ValueError, match=r"x has shape \(.*\); expected \(T, D\) or \(B, T, D\), and nothing empty"
+        ):
+            influence(lambda x: x, x)
+    with pytest.raises(ValueError, match=r"x has shape \(0,\); expected ids \(T,\) or \(B, T\), and nothing empty"):
+        influence(lambda x: x, torch.zeros(0, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"x is a tensor of torch.bool; expected tokens of floats or ids of whole"):
+        influence(lambda x: x, X > 0)
+    with pytest.raises(
+        ValueError, match=r"function gave shape \(3, 3\); expected one output for each token, shape \(4,\)"
+    ):
         influence(lambda x: x[:3], X)
+    with pytest.raises(ValueError, match="function gave a NoneType; expected one output for each token"):
+        influence(lambda x: None, X)
+    with pytest.raises(ValueError, match="draws is 0; expected a whole number, 1 or more"):
+        leaks(lambda x: x, X, draws=0)
+    with pytest.raises(ValueError, match="x contains no id above 0; expected vocab_size"):
+        leaks(lambda x: x, torch.zeros(4, dtype=torch.int64))
+    with pytest.raises(ValueError, match="vocab_size is 3; expected more than the largest id in x, 3"):
+        leaks(lambda x: x, torch.arange(4), vocab_size=3)
+    numbers = torch.Generator().manual_seed(0)
+    with pytest.raises(ValueError, match="function gives different outputs for the same x; expected random numbers"):
+        leaks(lambda x: x + torch.rand(4, 3, generator=numbers), X)
+
+
+# --- The judgment: what leaks is always caught, what is masked correctly is never accused --------------------------
+
+
+def by_hand(x, *, allowed=None, fill=-torch.inf, size=1.0):
+    scores = size * x @ x.mT
+    return (scores if allowed is None else scores.masked_fill(~allowed, fill)).softmax(dim=-1) @ x
+
+
+def after_the_softmax(x):
+    return (30 * x @ x.T).softmax(dim=-1).tril() @ x
+
+
+def behind_a_norm(x):
+    x = F.layer_norm(x, x.shape[-1:])
+    return attend(x, x, x)[0]
+
+
+def without_gradients(x):
+    with torch.no_grad():
+        return by_hand(x)
+
+
+def by_the_largest(x):
+    return F.one_hot((x @ x.T).argmax(dim=-1), len(x)).float() @ x.detach()
+
+
+def only_one(x):
+    return x + (x[-1:, :1] > 0)
+
+
+class Block(nn.Module):
+    """Self-attention as a module, whose mask depends on its mode."""
+
+    def __init__(self, *modes, dropout=0.0, size=64, norm_first=True):
+        super().__init__()
+        self.layer = EncoderLayer(size, 4, 2 * size, dropout=dropout, norm_first=norm_first)
+        self.modes = modes
+
+    def forward(self, x):
+        return self.layer(x, causal(x.size(1)) if self.training in self.modes else None)[0]
+
+
+class ByIds(nn.Module):
+    """Attention without √d among embeddings, so that each token sees little but itself."""
+
+    def __init__(self, *, hides, size=512):
+        super().__init__()
+        self.embedding = nn.Embedding(9, size)
+        self.hides = hides
+
+    def forward(self, ids):
+        return by_hand(self.embedding(ids), allowed=causal(ids.size(-1)) if self.hides else None)
+
+
+def indexed(table):
+    return lambda ids: by_hand(table[ids])
+
+
+def tokens(*shape):
+    return lambda: torch.randn(*shape)
+
+
+def ids(*shape):
+    return lambda: torch.randint(1, 9, shape)
+
+
+REVIEWED = {  # what the detector of an earlier edition called clean in 44 to 99 of 100 draws
+    "large scores": (lambda x: attend(8 * x, 8 * x, x)[0], tokens(4, 6)),
+    "no √d, 64 features": (by_hand, tokens(6, 64)),
+    "512 features": (lambda x: attend(x, x, x)[0], tokens(6, 512)),
+    "0 after the softmax, large scores": (after_the_softmax, tokens(4, 6)),
+    "behind a layer norm": (behind_a_norm, tokens(4, 6)),
+}
+LEAKS = {
+    "scores times a million": (lambda x: by_hand(x, size=1e6), tokens(4, 6)),
+    "tokens times a million": (by_hand, lambda: 1e6 * torch.randn(4, 6)),
+    "all tokens zero": (by_hand, lambda: torch.zeros(4, 6)),
+    "one step too far": (lambda x: by_hand(x, allowed=causal(4) | causal(4).roll(1, 1)), tokens(4, 6)),
+    "-30 in place of −∞": (lambda x: by_hand(x, allowed=causal(4), fill=-30.0), tokens(4, 6)),
+    "a float mask of ones": (lambda x: F.scaled_dot_product_attention(x, x, x, LOWER.float()), tokens(4, 6)),
+    "no gradient": (without_gradients, tokens(4, 64)),
+    "0 after the softmax": (lambda x: (x @ x.T).softmax(dim=-1).tril() @ x, tokens(4, 6)),
+    "argmax": (by_the_largest, tokens(4, 6)),
+    "a step": (only_one, tokens(4, 6)),
+    "a batch": (by_hand, tokens(2, 4, 64)),
+    "across a batch": (lambda x: x + x.flip(0).flip(1), tokens(2, 4, 3)),
+    "half precision": (by_hand, lambda: torch.randn(4, 64).half()),
+    "ids": (ByIds(hides=False), ids(4)),
+    "ids in a batch": (ByIds(hides=False), ids(2, 4)),
+    "ids, indexed": (indexed(torch.randn(9, 512)), ids(4)),
+    "training mode": (Block(), tokens(2, 4, 64)),
+    "training mode, dropout": (Block(dropout=0.5, norm_first=False), tokens(2, 4, 64)),
+    "evaluation": (Block(True).eval(), tokens(2, 4, 64)),
+}
+
+
+@pytest.mark.parametrize("name", REVIEWED | LEAKS)
+def test_a_leak_is_found_whatever_is_drawn(name):
+    function, draw = (REVIEWED | LEAKS)[name]
+    draws = 100 if name in REVIEWED else 10
+    assert sum(bool(leaks(function, draw())) for _ in range(draws)) == draws
+
+
+def linear_attention(x):
+    keys = x.exp()
+    return (keys[:, :, None] * x[:, None, :]).cumsum(dim=0).mul(keys[:, :, None]).sum(dim=1) / keys.sum(dim=1)[:, None]
+
+
+def renormalized(x):
+    weights = (x @ x.T / x.size(1)).softmax(dim=-1).tril()
+    return weights / weights.sum(dim=-1, keepdim=True) @ x
+
+
+def convolved_by_fft(x):
+    kernel = torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
+    spectrum = torch.fft.rfft(x, 2 * len(x), dim=0) * torch.fft.rfft(kernel, 2 * len(x), dim=0)
+    return torch.fft.irfft(spectrum, 2 * len(x), dim=0)[: len(x)]
+
+
+def all_but_the_rest(x):
+    return x.sum(dim=0) - x.flip(0).cumsum(dim=0).flip(0)
+
+
+def one_at_a_time(x):
+    return torch.cat([attend(x[i : i + 1], x[: i + 1], x[: i + 1])[0] for i in range(len(x))])
+
+
+def flex(x):
+    rule = create_block_mask(lambda b, h, i, j: i >= j, None, None, len(x), len(x), device="cpu")
+    return flex_attention(x[None, None], x[None, None], x[None, None], block_mask=rule)[0, 0]
+
+
+def torch_layer(kind=nn.TransformerEncoderLayer, **options):
+    return kind(12, 2, 16, batch_first=True, **{"dropout": 0.5} | options)
+
+
+def causal_layer(layer):
+    blocked = ~causal(5)
+    if isinstance(layer, nn.TransformerDecoderLayer):
+        memory = torch.randn(1, 3, 12)
+        return lambda x: layer(x, memory.expand(len(x), -1, -1), tgt_mask=blocked)
+    return lambda x: layer(x, src_mask=blocked)
+
+
+def torch_attention(**options):
+    module = nn.MultiheadAttention(12, 2, batch_first=True)
+    return lambda x: module(x, x, x, attn_mask=~causal(5), **options)
+
+
+def course_layer(layer, *memory):
+    return lambda x: layer(x, *memory, causal(5))
+
+
+def course_attention(module):
+    return lambda x: module(x, allowed=causal(5))
+
+
+def causal_convolution(module):
+    return lambda x: module(F.pad(x.T, (2, 0))).T
+
+
+def translator(**options):
+    sizes = {"src_vocab_size": 9, "tgt_vocab_size": 9, "d_model": 12, "num_heads": 2, "num_layers": 1, "d_ff": 16}
+    model = Transformer(TransformerConfig(**sizes, src_pad_id=0, tgt_pad_id=0, **options))
+    src = torch.tensor([[3, 4, 5, 0], [6, 7, 0, 0]])
+    return lambda tgt: model(src[: len(tgt)], tgt)
+
+
+def padded_batch(x):
+    allowed = causal(5) & torch.tensor([5, 2])[:, None, None].gt(torch.arange(5))
+    return attend(x, x, x, allowed)[0]
+
+
+def in_precision(dtype):
+    layer = EncoderLayer(12, 2, 16, dropout=0.0).to(dtype)
+    return lambda x: layer(x, causal(5))
+
+
+def recurrent(kind):
+    return kind(12, 8, num_layers=2, batch_first=True, dropout=0.5)
+
+
+CAUSAL = {
+    "attend": (lambda x: attend(x, x, x, causal(5))[0], tokens(5, 12)),
+    "the fused kernel": (lambda x: attend(x, x, x, causal(5), need_weights=False)[0], tokens(5, 12)),
+    "large scores": (lambda x: attend(30 * x, 30 * x, x, causal(5))[0], tokens(5, 64)),
+    "-1e9": (lambda x: by_hand(x, allowed=causal(5), fill=-1e9), tokens(5, 12)),
+    "the least number": (lambda x: by_hand(x, allowed=causal(5), fill=torch.finfo(x.dtype).min), tokens(5, 12)),
+    "-1e4 in half precision": (
+        lambda x: by_hand(x / 10, allowed=causal(5), fill=-1e4),
+        lambda: torch.randn(5, 12).half(),
+    ),
+    "is_causal": (lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True), tokens(2, 5, 12)),
+    "an additive mask": (
+        lambda x: F.scaled_dot_product_attention(x, x, x, torch.zeros(5, 5).masked_fill(~causal(5), -torch.inf)),
+        tokens(2, 5, 12),
+    ),
+    "FlexAttention": (flex, tokens(5, 16)),
+    "a sliding window": (lambda x: by_hand(x, allowed=causal(5).triu(-1)), tokens(5, 12)),
+    "renormalized": (renormalized, tokens(5, 12)),
+    "linear attention": (linear_attention, tokens(5, 6)),
+    "one at a time": (one_at_a_time, tokens(5, 12)),
+    "rounded": (lambda x: (4 * x).round().cumsum(dim=0), tokens(5, 12)),
+    "convolved by FFT": (convolved_by_fft, tokens(5, 12)),
+    "the sum but for the rest": (all_but_the_rest, tokens(5, 12)),
+    "a causal convolution": (causal_convolution(nn.Conv1d(12, 7, 3)), tokens(5, 12)),
+    "LSTM": (recurrent(nn.LSTM), tokens(2, 5, 12)),
+    "GRU in evaluation": (recurrent(nn.GRU).eval(), tokens(2, 5, 12)),
+    "nn.MultiheadAttention": (torch_attention(), tokens(2, 5, 12)),
+    "nn.MultiheadAttention, no weights": (torch_attention(need_weights=False), tokens(2, 5, 12)),
+    "nn.TransformerEncoderLayer": (causal_layer(torch_layer()), tokens(2, 5, 12)),
+    "the same, norm first": (causal_layer(torch_layer(norm_first=True)), tokens(2, 5, 12)),
+    "the same in evaluation": (causal_layer(torch_layer().eval()), tokens(2, 5, 12)),
+    "nn.TransformerDecoderLayer": (causal_layer(torch_layer(nn.TransformerDecoderLayer)), tokens(2, 5, 12)),
+    "EncoderLayer": (course_layer(EncoderLayer(12, 2, 16)), tokens(2, 5, 12)),
+    "EncoderLayer, norm first, rotary": (
+        course_layer(EncoderLayer(12, 2, 16, norm_first=True, rotary=RotaryPositions(6))),
+        tokens(2, 5, 12),
+    ),
+    "DecoderLayer": (course_layer(DecoderLayer(12, 2, 16), torch.randn(2, 3, 12)), tokens(2, 5, 12)),
+    "MultiHeadAttention": (
+        course_attention(MultiHeadAttention(12, 3, dropout=0.5)),
+        tokens(2, 5, 12),
+    ),
+    "a padded batch": (padded_batch, tokens(2, 5, 12)),
+    "bfloat16": (in_precision(torch.bfloat16), lambda: torch.randn(2, 5, 12).bfloat16()),
+    "float64": (in_precision(torch.float64), lambda: torch.randn(2, 5, 12).double()),
+    "ids": (ByIds(hides=True), ids(2, 5)),
+    "a translator": (translator(dropout=0.0), ids(2, 5)),
+    "a translator in training": (translator(dropout=0.5), ids(2, 5)),
+    "a translator, padding": (translator(), lambda: torch.tensor([[4, 5, 6, 7, 8], [4, 5, 0, 0, 0]])),
+}
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("name", CAUSAL)
+def test_what_is_causal_is_not_accused(name):
+    function, draw = CAUSAL[name]
+    for _ in range(2):
+        moved = influence(function, draw())
+        assert not moved.triu(1).any()
+        assert moved.any(), "a detector that sees nothing accuses nobody"
+
+
+def test_a_row_of_nan_hides_no_leak_in_the_others():
+    def function(x):
+        return by_hand(x, allowed=torch.tensor([[0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]]).bool())
+
+    assert leaks(function, torch.randn(4, 64)) == [(1, 3)]
+
+
+def test_both_ways_through_a_module_are_examined():
+    assert leaks(lambda x: x.cumsum(0) if torch.is_grad_enabled() else x.flip(0), X) == [(0, 3), (1, 2)]
+    assert leaks(lambda x: x.flip(0) if torch.is_grad_enabled() else x.cumsum(0), X) == [(0, 3), (1, 2)]
+
+
+def test_a_module_is_examined_in_its_mode():
+    block, x = Block(True), torch.randn(1, 4, 64)
+    assert leaks(block.train(), x) == []
+    assert len(leaks(block.eval(), x)) == 6
+
+
+def test_ids_are_replaced_by_ids_of_the_vocabulary():
+    seen = set()
+
+    def function(ids):
+        seen.update(ids.tolist())
+        return ids
+
+    influence(function, torch.tensor([2, 3]))
+    assert seen <= set(range(4)) and len(seen) > 2
+    influence(function, torch.tensor([2, 3]), vocab_size=50, draws=20)
+    assert max(seen) > 20
+
+
+def test_a_padding_mask_is_what_ids_decide():
+    embedding = nn.Embedding(9, 12)
+
+    def function(ids):
+        x = embedding(ids)
+        return attend(x, x, x, padding(ids[None], pad_id=0)[0, 0])[0]
+
+    assert influence(function, torch.tensor([4, 5, 0])).all(), "a token in place of the padding would be seen"
 
 
 def attention(*, true_looks, fill=-torch.inf, empty=None):

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.probes import influence, true_lets_look
+from lessons.probes import true_lets_look
 
 
 def _library(*, true_looks: bool, fill: float, empty: float | None):
@@ -54,7 +54,7 @@ meaning_found = Exercise(
     ],
     outputs=("the answer",),
     call=_as_tensor,
-    solution=(true_lets_look, influence),
+    solution=(true_lets_look,),
     mistakes=[
         Mistake(
             lambda attention, x: not true_lets_look(attention, x),

@@ -1,4 +1,4 @@
-"""Exercises of 03_masked_attention: rules, what is filled in, empty rows, and finding leaks."""
+"""Exercises of 03_masked_attention: masks, what is filled in, empty rows, and finding leaks."""
 
 from lessons.exercises.masked_attention.causal import future_hidden
 from lessons.exercises.masked_attention.influence import leak_finder

@@ -9,7 +9,7 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def causal(num_queries: int) -> Tensor:
-    """Query i may look at keys 0 to i: bool (Q, Q), True = may look."""
+    """Query i may attend to keys 0 to i: bool (Q, Q), True = may attend."""
     return masks.causal(num_queries)
 
 
@@ -24,46 +24,46 @@ future_hidden = Exercise(
     cases=lambda generator: [
         Case({"num_queries": 3}),
         Case({"num_queries": 5}),
-        Case({"num_queries": 1}, about="a single token, which may look at itself"),
+        Case({"num_queries": 1}, about="a single token, which may attend to itself"),
     ],
     outputs=("allowed",),
     solution=(masks.causal,),
     mistakes=[
         Mistake(
             lambda n: ~masks.causal(n),
-            "This is the mask with True and False exchanged: True where a query may not look. In this course True "
-            "means: may look.",
+            "This is the mask with True and False swapped: True where a query may not attend. In this course True "
+            "means: may attend.",
         ),
         Mistake(
             edited(_triangle, "tril()", "tril(diagonal=-1)"),
-            "The diagonal is missing: a token may not look at itself, and the first may look at nothing at all.",
+            "The diagonal is missing: a token may not attend to itself, and the first has nothing to attend to.",
         ),
         Mistake(
             edited(_triangle, "tril()", "tril(diagonal=1)"),
-            "One too many: each query sees the token after it, the very one that it is to predict.",
+            "One diagonal too many: each query sees the next token, the very one that it must predict.",
         ),
         Mistake(
             edited(_triangle, "tril", "triu"),
-            "The triangle lies the other way: each query sees the future, and not the past. Rows are queries.",
+            "This is the other triangle: each query sees the future, and not the past. Rows are queries.",
         ),
         Mistake(
             edited(_triangle, ", dtype=torch.bool", ""),
-            "The places are right, but these are the numbers 0 and 1. A mask is bool here: with numbers, ~ and & do "
-            "not do what you need, and added to the scores they would block nothing. Use dtype=torch.bool.",
+            "The pattern is right, but these are the numbers 0 and 1. A mask is bool here: with numbers, ~ and & don't "
+            "do what you need, and added to the scores they block nothing. Use dtype=torch.bool.",
             also=(edited(_triangle, "torch.bool", "torch.int64"),),
         ),
         Mistake(
             lambda n: torch.zeros(n, n).masked_fill(~masks.causal(n), -torch.inf),
-            "This is 0 where a query may look and -inf where it may not: numbers to be added to the scores. A bool "
-            "mask is asked for, True = may look.",
+            "This is 0 where a query may attend and -inf where it may not: an additive mask. Return a bool mask, "
+            "True = may attend.",
         ),
         Mistake(
             lambda n: masks.causal(4),
-            "It is (4, 4) whatever num_queries is. Build it from the argument: for 3 tokens it is (3, 3).",
+            "Your mask is (4, 4) whatever num_queries is. Build it from the argument: for 3 tokens it is (3, 3).",
         ),
         Mistake(
             lambda n: torch.eye(n, dtype=torch.bool),
-            "Each token sees only itself. That is the identity; the past belongs to it, too.",
+            "Each token sees only itself: that is the identity. It must see the past, too.",
         ),
         Mistake(
             edited(_triangle, ".tril()", ""),
@@ -71,8 +71,8 @@ future_hidden = Exercise(
         ),
     ],
     hints=[
-        "Query i may look at key j if j ≤ i.",
-        "torch.arange(n) as a row is the keys, as a column (add [:, None]) the queries. Compare them.",
+        "Query i may attend to key j if j ≤ i.",
+        "torch.arange(n) as a row is the key positions, as a column (add [:, None]) the query positions. Compare them.",
         "Or: torch.ones(n, n, dtype=torch.bool), and cut off a triangle with tril or triu. Which one?",
     ],
 )

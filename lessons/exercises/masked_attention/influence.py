@@ -1,6 +1,7 @@
 """Lesson 03, my_influence: find leaks by changing one token at a time."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from lessons import masks
@@ -11,7 +12,7 @@ from lessons.probes import influence
 
 
 def leak_table(function, x: Tensor) -> Tensor:
-    """bool (T, T): [i, j] is True where output i moves when token j is changed."""
+    """bool (T, T): [i, j] is True where output i moves when token j is replaced."""
     return influence(function, x)
 
 
@@ -30,6 +31,17 @@ def _open_attention(x: Tensor) -> Tensor:
 def _peeks_one_ahead(x: Tensor) -> Tensor:
     allowed = torch.ones(x.size(0), x.size(0), dtype=torch.bool).tril(diagonal=1)
     return attend(x, x, x, allowed)[0]
+
+
+def _open_attention_behind_a_layer_norm(x: Tensor) -> Tensor:
+    return _open_attention(F.layer_norm(x, x.shape[-1:], eps=1e-12))
+
+
+def _causal_convolutions_by_fourier_transform(x: Tensor) -> Tensor:
+    kernels = torch.linspace(1.0, 3.0, len(x) * 50).view(len(x), 1, 50)
+    length = 2 * len(x)  # room for the kernels' ends
+    spectrum = torch.fft.rfft(x[:, :, None], length, dim=0) * torch.fft.rfft(kernels, length, dim=0)
+    return torch.fft.irfft(spectrum, length, dim=0)[: len(x)].flatten(1)
 
 
 def _adds_up(x: Tensor) -> Tensor:
@@ -61,22 +73,20 @@ def _adds_up_softly(x: Tensor) -> Tensor:
     return x + 1e-3 * x.cumsum(dim=0)
 
 
-def _by_trying(function, x):
+def my_influence(function, x):
     before = function(x)
     columns = []
     for j in range(len(x)):
         changed = x.clone()
-        changed[j] += 1.0
+        changed[j] = torch.randn_like(x[j])
         moved = (function(changed) - before).abs() > 1e-5
         columns.append(moved.any(dim=1))
     return torch.stack(columns, dim=1)
 
 
-leak_finder = Exercise(
-    lesson="03",
-    name="my_influence",
-    reference=leak_table,
-    cases=lambda generator: [
+def _cases(generator: torch.Generator) -> list[Case]:
+    generator.manual_seed(1)  # the first numbers from seed 0 are those that an answer's randn_like draws
+    cases = [
         Case({"function": function, "x": numbers(generator, tokens, 3)})
         for function, tokens in [
             (_causal_attention, 3),
@@ -91,76 +101,123 @@ leak_finder = Exercise(
             (_adds_up_behind_zero, 3),
             (_adds_up_softly, 4),
         ]
-    ],
+    ]
+    zero_first = numbers(generator, 4, 3)
+    zero_first[0] = 0.0
+    return [
+        *cases,
+        Case(
+            {"function": _open_attention_behind_a_layer_norm, "x": numbers(generator, 4, 3)},
+            about="a function that begins with a layer norm",
+        ),
+        Case({"function": _adds_up, "x": zero_first}, about="a token whose features are all 0"),
+        Case(
+            {"function": _causal_convolutions_by_fourier_transform, "x": numbers(generator, 6, 3)},
+            about="a function that is causal except for rounding",
+        ),
+    ]
+
+
+leak_finder = Exercise(
+    lesson="03",
+    name="my_influence",
+    reference=leak_table,
+    cases=_cases,
     outputs=("moved",),
-    solution=(influence,),
+    solution=(my_influence,),
     mistakes=[
         Mistake(
-            edited(_by_trying, "columns, dim=1", "columns, dim=0"),
-            "Your table is transposed: row i should belong to output i, column j to the token j that was changed.",
+            edited(my_influence, "columns, dim=1", "columns, dim=0"),
+            "Your table is transposed: row i belongs to output i, column j to the token j that you changed.",
         ),
         Mistake(
-            edited(_by_trying, ".abs()", ""),
-            "You missed the outputs that move down: after - before may be negative. Take the absolute value.",
+            edited(my_influence, ".abs()", ""),
+            "You missed the outputs that move down: after - before can be negative. Take the absolute value.",
         ),
         Mistake(
-            edited(_by_trying, ".any", ".all"),
+            edited(my_influence, ".any", ".all"),
             "You counted an output as moved only if all its features moved. One is enough: any, not all.",
         ),
         Mistake(
-            edited(_by_trying, "changed[j]", "changed[j:]"),
-            "You changed token j and all that come after it. Change one token at a time, and start each time from x.",
+            edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j:] = torch.randn_like(x[j:])"),
+            "You changed token j and all tokens after it. Change one token at a time, and start each time from x.",
         ),
         Mistake(
-            edited(_by_trying, "changed[j]", "changed[: j + 1]"),
-            "You changed token j and all before it: the copy was not made anew. Start each time from x.",
+            edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[: j + 1] += torch.randn_like(x[j])"),
+            "You changed token j and all tokens before it: the copy was not made anew. Start each time from x.",
         ),
         Mistake(
-            edited(_by_trying, "changed[j]", "changed[j, 0]"),
-            "You changed only the first feature of token j. A function may look at another one: change them all.",
+            edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j, 0] += 1.0"),
+            "You changed only the first feature of token j. A function may use another one: change them all.",
         ),
         Mistake(
-            edited(_by_trying, "changed[j]", "changed[j, -1]"),
-            "You changed only the last feature of token j. A function may look at another one: change them all.",
+            edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j, -1] += 1.0"),
+            "You changed only the last feature of token j. A function may use another one: change them all.",
         ),
         Mistake(
-            edited(_by_trying, ".any(dim=1)", "[:, 0]"),
+            edited(my_influence, ".any(dim=1)", "[:, 0]"),
             "You compared only the first feature of the outputs. Any of them may move.",
         ),
         Mistake(
-            edited(_by_trying, ".abs()", ".sum(dim=1, keepdim=True).abs()"),
-            "You added up the differences of an output's features: ups and downs cancel. Look at each by itself.",
+            edited(my_influence, ".abs()", ".sum(dim=1, keepdim=True).abs()"),
+            "You added up the differences of an output's features, so ups and downs cancel. Look at each by itself.",
         ),
         Mistake(
-            edited(_by_trying, "moved.any", "~moved.any"),
-            "True and False are exchanged: True should stand where an output moves.",
+            edited(my_influence, "moved.any", "~moved.any"),
+            "True and False are swapped: True is for an output that moves.",
         ),
         Mistake(
-            edited(_by_trying, ".any(dim=1)", ".any(dim=1) & (torch.arange(len(x)) != j)"),
-            "The diagonal is missing: that output i moves with token i is part of the table.",
+            edited(my_influence, ".any(dim=1)", ".any(dim=1) & (torch.arange(len(x)) != j)"),
+            "The diagonal is missing: output i moves with token i, and that is part of the table.",
         ),
         Mistake(
-            edited(_by_trying, "changed[j]", "changed[:, j]"),
+            edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[:, j] += 1.0"),
             "You changed feature j of every token: y[:, j] is a column. Token j is the row y[j].",
         ),
         Mistake(
-            edited(_by_trying, ".any(dim=1)", ".any(dim=0)"),
-            "You asked along axis 0, that of the outputs, whether anything moves. Ask for each output by itself, along "
-            "its features: dim=-1.",
+            edited(my_influence, ".any(dim=1)", ".any(dim=0)"),
+            "You asked along axis 0, the outputs, whether anything moves. Ask for each output by itself, along its "
+            "features: dim=-1.",
+        ),
+        Mistake(
+            edited(my_influence, "= torch.randn_like(x[j])", "+= 1.0"),
+            "You added the same number to every feature. A layer norm subtracts the mean of the features, so it undoes "
+            "that, and you see nothing behind it. Use random numbers: torch.randn_like(x[j]).",
+            seen_in="a function that begins with a layer norm",
+        ),
+        Mistake(
+            edited(my_influence, "= torch.randn_like(x[j])", "*= 2.0"),
+            "You multiplied token j by a number. If its features are all 0, it stays as it was; and a layer norm "
+            "undoes it. Replace the token by random numbers: torch.randn_like(x[j]).",
+            seen_in="a token whose features are all 0",
+        ),
+        Mistake(
+            edited(my_influence, "= torch.randn_like(x[j])", "= 0.0"),
+            "You set token j to 0. If its features are 0 already, nothing changes. Replace it by random numbers: "
+            "torch.randn_like(x[j]).",
+            seen_in="a token whose features are all 0",
+        ),
+        Mistake(
+            edited(my_influence, ".abs() > 1e-5", " != 0"),
+            "You counted every difference, even one in the last digit. A function that takes its sums in another order "
+            "gives such differences without any leak. Ignore what is below 1e-5.",
+            seen_in="a function that is causal except for rounding",
         ),
         Mistake(
             lambda function, x: torch.eye(len(x), dtype=torch.bool),
-            "Only the diagonal is True: it is the tokens that you compared. Compare what the function gives for the "
-            "changed copy with what it gives for x.",
+            "Only the diagonal is True: you compared the tokens. Compare what the function gives for the changed copy "
+            "with what it gives for x.",
         ),
         Mistake(
             lambda function, x: torch.zeros(len(x), len(x), dtype=torch.bool),
-            "Nothing ever moves. Is the function called on the changed copy, and compared with what it gave for x?",
+            "Nothing ever moves. Do you call the function on the changed copy, and compare with what it gave for x?",
         ),
     ],
     hints=[
-        "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is changed.",
-        "Output i has moved if any of its features differs from before, up or down, by more than rounding.",
+        "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is replaced: "
+        "y = x.clone(), then y[j] = torch.randn_like(x[j]).",
+        "Output i has moved if any of its features differs from before by more than rounding: (after - before).abs() "
+        "is above 1e-5, then .any(dim=-1).",
         "Each j gives one column of the table: torch.stack(columns, dim=1).",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 03, my_masked_weights: the softmax over the keys that a query may look at."""
+"""Lesson 03, my_masked_weights: the softmax over the keys that a query may attend to."""
 
 import torch
 
@@ -34,12 +34,12 @@ def _mask_cases(generator) -> list[Case]:
         ),
         Case(
             {"scores": torch.tensor([[-2e20, -3e20, 0.0]]), "allowed": torch.tensor([[True, True, False]])},
-            about="allowed scores so low that most large negative numbers lie above them",
+            about="allowed scores so low that most large negative numbers are above them",
         ),
-        Case({"scores": numbers(generator, 2, 3), "allowed": empty_row}, about="a query that may look at nothing"),
+        Case({"scores": numbers(generator, 2, 3), "allowed": empty_row}, about="a query with nothing to attend to"),
         Case(
             {"scores": numbers(generator, 2, 3, 4), "allowed": empty_in_one},
-            about="a batch in which one query of one sentence may look at nothing",
+            about="a batch in which one query of one sentence has nothing to attend to",
         ),
         Case({"scores": numbers(generator, 3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
     ]
@@ -51,7 +51,7 @@ def _blocked_get_nothing(case: Case, results: tuple) -> str | None:
     if not leaked.any():
         return None
     place = leaked.nonzero()[0].tolist()
-    return f"Blocked: {place} may not be looked at, and has weight {weights[tuple(place)].item():.4g}; expected 0."
+    return f"Blocked: {place} must not be attended to, and has weight {weights[tuple(place)].item():.4g}; expected 0."
 
 
 def _with_nan_to_num(scores, allowed):
@@ -101,46 +101,46 @@ masked_weights = Exercise(
     mistakes=[
         Mistake(
             _fill(0.0),
-            "You put 0 in the place of the blocked scores. 0 is a score like any other: e to the 0 is 1, so a "
-            "blocked key still takes its share of the row. Which score gives e^s = 0?",
+            "You replaced the blocked scores with 0. 0 is a score like any other: e to the 0 is 1, so a blocked key "
+            "still gets weight. Which score gives e^s = 0?",
             also=(_fill_and_multiply(0.0),),
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a,
-            "You masked after the softmax. The blocked keys were in the sum by which each row is divided, so the rows "
-            "no longer sum to 1. Mask the scores, before the softmax.",
+            "You masked after the softmax. The blocked keys were part of the sum that each row is divided by, so the "
+            "rows no longer sum to 1. Mask the scores, before the softmax.",
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a / (s.softmax(dim=-1) * a).sum(dim=-1, keepdim=True),
-            "A blocked score that is much larger than the others still takes part: it leaves them weights of 0, and "
-            "then there is nothing left to share out. (So it goes when you mask after the softmax and divide once "
-            "more, which is right on paper.) Take it out before the softmax.",
+            "A blocked score that is much larger than the others takes all the weight, and leaves 0 for the rest: "
+            "0 / 0 is NaN. (That happens if you mask after the softmax and divide once more, which is right on paper.) "
+            "Take the score out before the softmax.",
             seen_in="a blocked key with a very large score",
             also=(lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),),
         ),
         Mistake(
             edited(_with_nan_to_num, ".nan_to_num(0.0)", ""),
-            "Right, except for a query that may look at nothing: its row is all -inf, and the softmax makes NaN of "
-            "it. Such a row must become 0.",
+            "Right, except for a query with nothing to attend to: its row is all -inf, and the softmax turns it into "
+            "NaN. Such a row must become 0.",
         ),
         Mistake(
             _fill(-1e9),
-            "A large negative number such as -1e9, instead of -inf, hides the row that may look at nothing: all its "
+            "A large negative number such as -1e9, instead of -inf, fails in a row with nothing to attend to: all its "
             "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
-            seen_in="a query that may look at nothing",
+            seen_in="a query with nothing to attend to",
             also=(_fill(-30.0), _fill(-1e4)),
         ),
         Mistake(
             _fill_and_multiply(-1e9),
-            "A large negative number is not -inf: where the allowed scores are lower still, the blocked key takes the "
-            "whole row, and setting it to 0 afterwards leaves an empty row. -inf lies below every number.",
-            seen_in="allowed scores so low that most large negative numbers lie above them",
+            "A large negative number is not -inf: where the allowed scores are lower still, the blocked key takes all "
+            "the weight, and setting it to 0 afterwards leaves an empty row. -inf is below every number.",
+            seen_in="allowed scores so low that most large negative numbers are above them",
             also=(_fill_and_multiply(-30.0),),
         ),
         Mistake(
             _by_powers,
-            "The formula is right, but e^1000 is too large for a float, and e^-1000 too small. Take the greatest "
-            "allowed score of the row away first, as in lesson 02, or let softmax do it.",
+            "The formula is right, but e^1000 is too large for a float, and e^-1000 too small. Subtract the row's "
+            "largest allowed score first, as in lesson 02, or let softmax do it.",
             seen_in="allowed scores around 1000 and around -1000",
             also=(
                 lambda s, a: _by_powers(s, a).nan_to_num(0.0),
@@ -153,29 +153,29 @@ masked_weights = Exercise(
         ),
         Mistake(
             _one_greatest_for_all,
-            "You took away the greatest score of the whole table. A row whose scores lie far below it then becomes "
-            "0 / 0. Take away each row's own greatest score: dim=-1.",
+            "You subtracted the largest score of the whole table. A row whose scores are far below it then becomes "
+            "0 / 0. Subtract each row's own largest score: dim=-1.",
             seen_in="allowed scores around 1000 and around -1000",
             also=(lambda s, a: _one_greatest_for_all(s, a).nan_to_num(0.0),),
         ),
         Mistake(
             _all_empty,
-            "One query that may look at nothing empties your whole table. Only its own row must become 0.",
-            seen_in="a query that may look at nothing",
+            "One query with nothing to attend to empties your whole table. Only its own row must become 0.",
+            seen_in="a query with nothing to attend to",
         ),
         Mistake(
             edited(_with_empty_rows, ", keepdim=True", ""),
-            "allowed.any(dim=-1) has one entry a query, (Q,), and lies along the keys when it meets the weights, "
-            "(Q, K). keepdim=True makes it a column, (Q, 1).",
+            "allowed.any(dim=-1) has one entry per query, (Q,). Next to the weights, (Q, K), it is aligned with the "
+            "keys. keepdim=True makes it a column, (Q, 1).",
         ),
         Mistake(
             edited(_with_empty_rows, "any", "all"),
-            "Every row in which anything is blocked comes out 0. Only a row in which *nothing* is allowed should: "
-            "any, not all.",
+            "Every row in which anything is blocked becomes 0. Only a row in which *nothing* is allowed should: any, "
+            "not all.",
         ),
         Mistake(
             edited(_with_nan_to_num, "~allowed", "allowed"),
-            "You blocked what is allowed, and allowed what is blocked: True means may look.",
+            "You blocked what is allowed, and allowed what is blocked: True means may attend.",
             also=(
                 edited(_with_nan_to_num, ("~allowed", "allowed"), (".nan_to_num(0.0)", "")),
                 lambda s, a: s.masked_fill(a, -1e9).softmax(-1),
@@ -183,22 +183,22 @@ masked_weights = Exercise(
         ),
         Mistake(
             edited(_with_nan_to_num, "dim=-1", "dim=1"),
-            "Right for a table, where axis 1 holds the keys. With a batch in front it holds the queries: dim=-1.",
+            "Right for a table, where axis 1 is the keys. With a batch in front, axis 1 is the queries: use dim=-1.",
             also=(edited(_with_nan_to_num, "dim=-1).nan_to_num(0.0)", "dim=1)"),),
         ),
         Mistake(
             edited(_with_empty_rows, "any(dim=-1", "any(dim=1"),
-            "Which queries may look at nothing? You asked along axis 1, which holds the keys of a table, but the "
-            "queries of a batch. Ask along the last axis: allowed.any(dim=-1).",
+            "Which queries have nothing to attend to? You asked along axis 1: in a table that is the keys, but in a "
+            "batch it is the queries. Ask along the last axis: allowed.any(dim=-1).",
         ),
         Mistake(
             lambda s, a: (s + (~a).float() * -torch.inf).softmax(dim=-1),
-            "0 times -inf is NaN, not 0: so multiplying a mask of 0 and 1 by -inf spoils the allowed places as well. "
+            "0 times -inf is NaN, not 0, so a mask of 0 and 1 multiplied by -inf spoils the allowed scores as well. "
             "Use masked_fill, or torch.where.",
         ),
         Mistake(
             edited(_with_nan_to_num, "dim=-1", "dim=-2"),
-            "Your columns sum to 1: the softmax runs over the queries. The keys are on the last axis.",
+            "Your columns sum to 1: the softmax runs over the queries. The keys are the last axis.",
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1),
@@ -206,23 +206,23 @@ masked_weights = Exercise(
         ),
         Mistake(
             lambda s, a: (s + a).softmax(dim=-1),
-            "You added the mask to the scores: True counts as 1, and False as 0, so nothing is blocked, only "
-            "nudged. An additive mask holds 0 and -inf.",
+            "You added the mask to the scores. True counts as 1 and False as 0, so nothing is blocked, only nudged. An "
+            "additive mask contains 0 and -inf.",
         ),
         Mistake(
             lambda s, a: (s * a).masked_fill(s * a == 0, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
-            "You took a score of 0 for a blocked one. A real score may be 0, too: ask the mask.",
+            "You took a score of 0 for a blocked one. A real score can be 0, too: ask the mask.",
             seen_in="a score of exactly 0 that is allowed",
         ),
         Mistake(
             edited(_with_nan_to_num, "scores.masked_fill(", "scores.detach().masked_fill_("),
             "Your function changed the scores that it was given: scores[~allowed] = … and masked_fill_ with a trailing "
-            "underscore work in place. Whoever called it still needs them.",
+            "underscore work in place. The caller still needs them.",
         ),
     ],
     hints=[
         "Where allowed is False, the score must become one whose power of e is 0: scores.masked_fill(~allowed, …).",
         "Only after that, the softmax, over the keys.",
-        "A row that is -inf throughout gives NaN. Which rows are these? allowed.any(dim=-1) knows.",
+        "A row of nothing but -inf gives NaN. Which rows are these? allowed.any(dim=-1, keepdim=True) tells.",
     ],
 )

@@ -39,12 +39,12 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, ", diagonal=1", ""),
-            "Now each token sees itself and the future. It is the past that it may see.",
+            "Now each token sees itself and the future. It should see itself and the past.",
         ),
         Mistake(
             edited(_shipped, "triu", "tril"),
-            "The triangle is the right one now, but one diagonal too many is left in it: each token still sees the "
-            "one after it. (diagonal=1 was right for triu.)",
+            "This is the right triangle, with one diagonal too many: each token still sees the next one. (diagonal=1 "
+            "was right for triu.)",
         ),
         Mistake(
             edited(_shipped, ", dtype=torch.bool", ""),
@@ -56,7 +56,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, ("triu", "tril"), ("diagonal=1", "diagonal=-1")),
-            "The triangle is the right one now, but the diagonal is missing: a token may look at itself.",
+            "This is the right triangle, but the diagonal is missing: a token may attend to itself.",
         ),
         Mistake(
             edited(_shipped, ("triu", "tril"), (", dtype=torch.bool", ""), (", diagonal=1", "")),
@@ -65,20 +65,20 @@ bug_hunt = Exercise(
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1).tril() @ v,
             "You masked after the softmax: the future took part in the sum of each row, so the rows sum to less than "
-            "1, and it still leaks. Mask the scores.",
+            "1, and still leak. Mask the scores.",
         ),
         Mistake(
             edited(_shipped, ", attn_mask=hidden", ""),
-            "Without any mask, every token sees every other, the future as well.",
+            "Without a mask, every token sees every other, the future included.",
         ),
         Mistake(
             lambda q, k, v: torch.tril(q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
-            "tril puts 0 in the place of the blocked scores, and a score of 0 still gets its share.",
+            "The blocked scores are 0 here, and a score of 0 still gets weight. They must be -inf.",
         ),
     ],
     hints=[
-        "Print the mask for 3 tokens. Which tokens are True in the first row?",
+        "Print the mask for 3 tokens. Which keys are True in the first row?",
         "What does True mean in F.scaled_dot_product_attention? Its documentation says: takes part in attention.",
-        "There are three ways out: turn the mask around with ~, build the other triangle, or say is_causal=True.",
+        "There are three fixes: invert the mask with ~, build the other triangle, or pass is_causal=True.",
     ],
 )

@@ -9,7 +9,7 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def padding_rule(ids: Tensor, pad_id: int) -> Tensor:
-    """Nobody may look at padding: ids (B, K) -> bool (B, 1, 1, K), True = may look."""
+    """Nothing may attend to padding: ids (B, K) -> bool (B, 1, 1, K), True = may attend."""
     return masks.padding(ids, pad_id=pad_id)
 
 
@@ -42,47 +42,47 @@ padding_hidden = Exercise(
     mistakes=[
         Mistake(
             edited(_compared, "!=", "=="),
-            "True and False are exchanged: you allow the padding, and block the words.",
+            "True and False are swapped: you allow the padding, and block the real tokens.",
         ),
         Mistake(
             edited(_compared, "!= pad_id", "!= 0"),
-            "You compared with 0, the id of padding in the vocabulary above. Elsewhere it is another: compare with "
+            "You compared with 0, the id of padding in the vocabulary above. Elsewhere it is another id: compare with "
             "the argument, pad_id.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[:, None, :, None]"),
-            "This blocks padding as a query: in (B, 1, Q, 1) the ids lie along the queries. The words could still "
-            "look at padding, and a padded query would have nothing to look at. Put the ids on the axis of the keys.",
+            "This blocks padding as a query: (B, 1, Q, 1) has the ids on the axis of the queries. Real tokens could "
+            "still attend to padding, and a padded query has nothing to attend to. Put the ids on the keys' axis.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[:, None, None, :] & (ids != pad_id)[:, None, :, None]"),
-            "This blocks padding as key, which is right, and as query, which is too much: the row of a padded query "
-            "then has nothing to look at, and gives NaN in much code. Only the keys.",
+            "This blocks padding as a key, which is right, and as a query, which is too much: a padded query then has "
+            "nothing to attend to, and its softmax can be NaN. Block only the keys.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", ""),
-            "The truth values are right, but their axes are (B, K). Against scores (B, H, Q, K) the axis B would "
-            "meet Q: put two axes of size 1 in between.",
+            "The values are right, but the shape is (B, K). Axes are aligned from the right, so with scores "
+            "(B, H, Q, K) the axis B would meet Q. Put two axes of size 1 in between.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[:, None, :]"),
-            "The truth values are right, but there is one axis too few: (B, 1, K) would meet heads with the batch. "
-            "One axis of size 1 for the heads, one for the queries.",
+            "The values are right, but one axis is missing: with (B, 1, K), the batch would meet the heads. You need "
+            "one axis of size 1 for the heads and one for the queries.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[None, None]"),
-            "The truth values are right, but the new axes stand in front: (1, 1, B, K). The sentences then lie on the "
-            "axis of the queries. B stays first; the new axes go between B and K.",
+            "The values are right, but the new axes are in front: (1, 1, B, K). The sentences are then on the axis of "
+            "the queries. B stays first; the new axes go between B and K.",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[:, :, None, None]"),
-            "The truth values are right, but the new axes stand at the end: (B, K, 1, 1). The keys are the last axis; "
-            "the new axes go between B and K.",
+            "The values are right, but the new axes are at the end: (B, K, 1, 1). The keys are the last axis; the new "
+            "axes go between B and K.",
         ),
         Mistake(
             _by_counting,
-            "You counted the real tokens and took it that they come first. Padding may stand in front as well: compare "
-            "each id with pad_id.",
+            "You counted the real tokens and assumed that they come first. Padding can also come first: compare each "
+            "id with pad_id.",
         ),
     ],
     hints=[

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lessons.attention import attend
-from lessons.probes import influence
+from lessons.probes import DRAWS, influence
 from lessons.widgets.function_lab.trials import Plug, place, prepare, read_result, say_error, try_out
 
 TOLERANCE = 1e-5  # more than that is no rounding; of a number beyond 1, this share
@@ -51,8 +51,6 @@ class Experiment:
             return "Nothing to examine yet: the function gives no result."
         if self.allowed.size(0) != self.allowed.size(1):
             return "Not examined: the detector needs as many queries as keys."
-        if self.trial.is_random:
-            return "Not examined: a random function moves even if nothing is changed."
         return ""
 
     @property
@@ -62,11 +60,12 @@ class Experiment:
 
     def look(self, seconds: float = torch.inf) -> None:
         """Ask the detector, once, unless it would take longer."""
-        if self.waits and self.trial.seconds * (len(self.allowed) + 1) <= seconds:
+        calls = DRAWS * 3 * (len(self.allowed) + 1)
+        if self.waits and self.trial.seconds * calls <= seconds:
             try:
                 self.moved = find_moves(self.plug, **self.inputs, allowed=self.allowed)
             except (Exception, SystemExit, KeyboardInterrupt) as error:
-                self._why_not = f"Not examined: with a changed token it stops. {say_error(error)}"
+                self._why_not = f"Not examined: with changed tokens it stops. {say_error(error)}"
 
     @property
     def leaks(self) -> list[tuple[int, int]]:
@@ -84,7 +83,7 @@ class Experiment:
         if not hidden:
             return "Nothing can leak here: this mask hides no token from another."
         if not self.leaks:
-            return "No leak: no output moves when a token that it may not see is changed."
+            return f"No leak found in {DRAWS} draws: no output moved when a token that it may not see was changed."
         i, j = self.leaks[0]
         count = f"{len(self.leaks)} of {hidden} hidden pairs"
         return f"A leak: output {i} moves when token {j}, which it may not see, is changed. In all, {count} leak."
@@ -161,7 +160,7 @@ def find_moves(plug: Plug, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> 
         assert output is not None  # read_result gives one of them
         return output
 
-    with torch.random.fork_rng(devices=[]), redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
         return influence(output_of, torch.cat([q, k, v], dim=1))
 
 

@@ -52,7 +52,6 @@ class Trial:
     notes: tuple[str, ...] = ()
     printed: str = ""
     seconds: float = 0.0
-    is_random: bool = False
 
 
 def plug_in(name: str, function: Any, takes: Sequence[str] | None = None, gives: str | None = None) -> Plug:
@@ -100,7 +99,7 @@ def try_out(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
     if same(first.weights, second.weights) and same(first.output, second.output):
         return replace(first, seconds=seconds)
     note = "Two calls with the same inputs gave different results: there is something random in it, such as dropout."
-    return replace(first, seconds=seconds, is_random=True, notes=(note, *first.notes))
+    return replace(first, seconds=seconds, notes=(note, *first.notes))
 
 
 def _call(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
@@ -110,7 +109,7 @@ def _call(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
     try:
         with redirect_stdout(stdout), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            weights, output = read_result(plug, plug(given), inputs)
+            weights, output = (x if x is None else x.detach().cpu() for x in read_result(plug, plug(given), inputs))
             seconds = time.perf_counter() - start
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         problem = f"{_explain(plug, error)} It was called with {plug.shapes(inputs)}."
@@ -164,7 +163,7 @@ def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor | None:
         raise Unreadable(f"gives {name} of shape {tuple(x.shape)}; expected {shape}, {axes}.")
     if not x.is_floating_point():
         raise Unreadable(f"gives {name} of {x.dtype}; expected floats.")
-    return x.detach().cpu().clone()
+    return x.clone()
 
 
 def _explain(plug: Plug, error: BaseException) -> str:

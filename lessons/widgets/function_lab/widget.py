@@ -20,7 +20,7 @@ from lessons.widgets.function_lab.presets import EXAMPLES, build_presets, read_a
 from lessons.widgets.function_lab.tables import describe, draw
 from lessons.widgets.pictures import Panel
 
-AT_ONCE = 0.02  # seconds that the leak detector may take after each change
+AT_ONCE = 0.1  # seconds that the leak detector may take after each change
 FOR_A_PICTURE = 1.0
 
 

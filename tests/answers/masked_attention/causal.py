@@ -35,7 +35,7 @@ with right:
         return ~torch.nn.Transformer.generate_square_subsequent_mask(num_queries).bool()
 
 
-edit("~", "", "True and False exchanged", of=3)
+edit("~", "", "True and False swapped", of=3)
 
 edit(" == 1", "", "these are the numbers 0 and 1", of=2)
 

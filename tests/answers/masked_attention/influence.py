@@ -11,7 +11,7 @@ with right:
         columns = []
         for j in range(len(x)):
             y = x.clone()
-            y[j] = y[j] + 1
+            y[j] = y[j] + torch.linspace(1, 2, x.size(1))
             columns.append(((function(y) - before).abs() > 1e-5).any(dim=-1))
         return torch.stack(columns, dim=1)
 
@@ -24,7 +24,7 @@ with right:
             y = x.clone()
             y[j] = torch.tensor([3.0, -2.0, 5.0])
             for i in range(len(x)):
-                moved[i, j] = not torch.allclose(function(y)[i], function(x)[i])
+                moved[i, j] = not torch.allclose(function(y)[i], function(x)[i], atol=1e-5)
         return moved
 
 
@@ -32,7 +32,18 @@ with right:
 
     def my_influence(function, x):
         table = torch.autograd.functional.jacobian(function, x)  # (T, d, T, D)
-        return (table.abs() > 1e-8).any(dim=3).any(dim=1)
+        return (table.abs() > 1e-5).any(dim=3).any(dim=1)
+
+
+with right:
+
+    def my_influence(function, x):
+        moved = torch.zeros(len(x), len(x), dtype=torch.bool)
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            moved[:, j] = ((function(y) - function(x)).abs() > 1e-5).any(dim=-1)
+        return moved
 
 
 with wrong("Your table is transposed"):
@@ -59,9 +70,17 @@ with wrong("changed its argument x"):
         return torch.stack(columns, dim=1)
 
 
-edit("j] = y[j] +", ":, j] +=", "y[:, j] is a column")
+edit("torch.linspace(1, 2, x.size(1))", "1", "A layer norm subtracts the mean")
 
-with wrong("it is the tokens that you compared"):
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "y[j] * 3", "a layer norm undoes it")
+
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "0", "If its features are 0 already")
+
+edit("[j] = y[j] + torch.linspace(1, 2, x.size(1))", "[:, j] += 1", "y[:, j] is a column")
+
+edit(".abs() > 1e-5", " != 0", "even one in the last digit")
+
+with wrong("you compared the tokens"):
 
     def my_influence(function, x):
         columns = []

@@ -67,7 +67,7 @@ with wrong("A large negative number such as -1e9"):
         return torch.softmax(scores + (allowed.float() - 1) * 1e9, dim=-1)
 
 
-with wrong("Blocked: [0, 1] may not be looked at"):
+with wrong("Blocked: [0, 1] must not be attended to"):
 
     def my_masked_weights(scores, allowed):
         return scores.masked_fill(~allowed, -4.0).softmax(dim=-1)

@@ -24,9 +24,9 @@ with right:
 
 edit("= pad_id", "= 0", "You compared with 0")
 
-edit(":, None, None, :", "None, None", "the new axes stand in front")
+edit(":, None, None, :", "None, None", "the new axes are in front")
 
-with wrong("Padding may stand in front as well"):
+with wrong("Padding can also come first"):
 
     def my_padding(ids, pad_id):
         lengths = (ids != pad_id).sum(dim=1, keepdim=True)
