@@ -5,6 +5,7 @@ Attention Is All You Need (arXiv 1706.03762), sections 3.2.1 and 3.2.2.
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -145,7 +146,7 @@ def join_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(-2)
 
 
-def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> torch.Size:
+def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> tuple[int, ...]:
     """Refuse what does not fit; return the shape that the leading axes broadcast to."""
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.dim() < 2:
@@ -156,8 +157,8 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
         raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
     fraction(dropout=dropout)
     try:
-        leading = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except RuntimeError:
+        leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError:
         shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
         raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
     if allowed is None:

@@ -10,6 +10,7 @@ in use elsewhere, and the converters at the end of this file are the only place 
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -78,8 +79,8 @@ def combine(*rules: Tensor | None) -> Tensor | None:
     if not given:
         return None
     try:
-        shape = torch.broadcast_shapes(*(rule.shape for rule in given))
-    except RuntimeError:
+        shape = np.broadcast_shapes(*(rule.shape for rule in given))
+    except ValueError:
         shapes = ", ".join(str(tuple(rule.shape)) for rule in given)
         raise ValueError(f"the rules have shapes {shapes}; expected shapes that broadcast together") from None
     allowed = torch.ones(shape, dtype=torch.bool, device=given[0].device)
