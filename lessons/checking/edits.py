@@ -5,7 +5,7 @@ import linecache
 import re
 import sys
 import textwrap
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType
 from typing import Any
 
@@ -39,7 +39,7 @@ class Edited:
 
     @cached_property
     def source(self) -> str:
-        source = textwrap.dedent(inspect.getsource(actual(self.original)))
+        source = _source(actual(self.original))
         for old, _ in self.edits:
             if source.count(old) != 1:
                 raise ValueError(f"{self!r}: {old!r} occurs {source.count(old)} times; expected exactly once")
@@ -82,6 +82,12 @@ class Edited:
 def actual(candidate: Any) -> Any:
     """The candidate; or, where it is an edit, the function or class that the edit makes."""
     return candidate.made if type(candidate) is Edited else candidate
+
+
+@cache
+def _source(original: Any) -> str:
+    """Its source, without the indentation common to all lines. Python looks for it from the first line of the file."""
+    return textwrap.dedent(inspect.getsource(original))
 
 
 def _globals(original: Any) -> dict[str, Any]:

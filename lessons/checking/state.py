@@ -134,6 +134,7 @@ _OWNERS: dict[str, Any] = {
 } | {f"torch.nn.{thing.__name__}": thing for thing in _CLASSES}
 _CONTENTS = [vars(owner) for owner in _OWNERS.values()]
 _as_they_were: dict[str, dict[str, Any]] = {}
+_noted: list[list[Any]] = []  # the values in it
 
 
 def remember_functions() -> None:
@@ -143,6 +144,7 @@ def remember_functions() -> None:
     for name, owner in _OWNERS.items():
         if not _same(vars(owner), _as_they_were.get(name, {})):
             _as_they_were[name] = dict(vars(owner))
+    _noted[:] = [[*contents.values()] for contents in _CONTENTS]
 
 
 def put_functions_back() -> list[str]:
@@ -165,8 +167,8 @@ def put_functions_back() -> list[str]:
 
 
 def _is_as_it_was() -> bool:
-    """Whether all owners contain what was noted: compared at once, since nearly always they do."""
-    return _same(_CONTENTS, [*_as_they_were.values()])
+    """Whether all owners contain what was noted: lists of values are compared at once, since nearly always they do."""
+    return _same([[*contents.values()] for contents in _CONTENTS], _noted)
 
 
 def _same(now: object, before: object) -> bool:
