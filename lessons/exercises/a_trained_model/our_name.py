@@ -1,5 +1,7 @@
 """Lesson 14, my_our_name: BERT's names of the weights, as this course names them."""
 
+import functools
+
 import torch
 
 from lessons.checking.edits import Edited, edited
@@ -30,10 +32,7 @@ def our_name(name: str) -> str:
 
 def _loaded(candidate, x, num_layers, num_heads, d_ff):
     """Weights in an encoder of BERT's names get the learner's names, are loaded into ours, and it is run."""
-    sizes = {"d_model": x.size(-1), "num_heads": num_heads, "num_layers": num_layers, "d_ff": d_ff}
-    encoder = Encoder(TransformerConfig(1, 1, dropout=0.0, activation="gelu", **sizes)).eval()
-    generator = torch.Generator().manual_seed(0)
-    ours = {name: 0.5 * torch.randn(w.shape, generator=generator) for name, w in encoder.state_dict().items()}
+    encoder, ours = _encoder_and_weights(x.size(-1), num_heads, num_layers, d_ff)
     found = {}
     for right, weight in ours.items():
         theirs = _their_name(right)
@@ -49,6 +48,15 @@ def _loaded(candidate, x, num_layers, num_heads, d_ff):
         found[name] = weight
     encoder.load_state_dict(found)
     return encoder(x)[0].detach()
+
+
+@functools.cache
+def _encoder_and_weights(d_model, num_heads, num_layers, d_ff):
+    """An encoder, whose weights are loaded anew for each answer, and its weights by our names."""
+    sizes = {"d_model": d_model, "num_heads": num_heads, "num_layers": num_layers, "d_ff": d_ff}
+    encoder = Encoder(TransformerConfig(1, 1, dropout=0.0, activation="gelu", **sizes)).eval()
+    generator = torch.Generator().manual_seed(0)
+    return encoder, {name: 0.5 * torch.randn(w.shape, generator=generator) for name, w in encoder.state_dict().items()}
 
 
 def _their_name(name: str) -> str:
