@@ -108,13 +108,13 @@ class OnlyItsParameters(nn.MultiheadAttention):
 
 
 @pytest.mark.parametrize("candidate", [nn.MultiheadAttention, Subclass])
-def test_torchs_own_module_is_not_an_answer(candidate):
+def test_torchs_own_module_is_not_an_answer(candidate, few_combinations):
     report = drop_in.check(candidate)
     assert report.verdict == "Not yet"
     assert BORROWED in report.message
 
 
-def test_torchs_parameters_are_allowed():
+def test_torchs_parameters_are_allowed(few_combinations):
     assert drop_in.check(OnlyItsParameters).passed
 
 
@@ -144,5 +144,5 @@ class Detached(MultiheadAttentionByHand):
         (Detached, "The numbers are right, but their gradients are not"),
     ],
 )
-def test_what_the_values_do_not_show(candidate, story):
+def test_what_the_values_do_not_show(candidate, story, few_combinations):
     assert story in drop_in.check(candidate).message

@@ -5,6 +5,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+from contextlib import nullcontext
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -30,17 +32,6 @@ WRITTEN = {f"{lesson}-{name}": (lesson, name) for lesson, name in answers.ANSWER
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 every_function = pytest.mark.parametrize("exercise", FUNCTIONS.values(), ids=FUNCTIONS)
 every_written = pytest.mark.parametrize("key", WRITTEN.values(), ids=WRITTEN)
-
-
-def few():
-    """Of the combinations in which lesson 13's drop-in is run, some of each kind."""
-    return combinations()[::32]
-
-
-@pytest.fixture
-def few_combinations(monkeypatch):
-    """For what the cases of lesson 13's drop-in show without them."""
-    monkeypatch.setattr(beside_torch, "combinations", few)
 
 
 def test_a_lesson_has_three_exercises_and_each_of_them_four_known_mistakes():
@@ -184,11 +175,15 @@ def test_every_right_way_is_accepted(key):
         assert report.passed, (text, report)
 
 
+def all_combinations():
+    return patch.object(beside_torch, "combinations", combinations)
+
+
 @every_written
-def test_a_wrong_way_gets_its_sentence(key, monkeypatch):
+def test_a_wrong_way_gets_its_sentence(key, few_combinations):
     for text, phrase in answers.WRONG[key]:
         candidate, exercise = written(*key, text)
-        monkeypatch.setattr(beside_torch, "combinations", combinations if phrase.startswith("exactly where") else few)
-        report = exercise.check(candidate)
+        with all_combinations() if phrase.startswith("exactly where") else nullcontext():
+            report = exercise.check(candidate)
         assert report.verdict == "Not yet", text
         assert phrase in report.message, (text, report)
