@@ -106,15 +106,23 @@ WHOLE = {
     "plot_matrix": (partial(plot_matrix, torch.ones(2, 2)), {}, "decimals"),
     "plot_histograms": (partial(plot_histograms, {"a": [1.0]}), {}, "bins"),
 }
-SIZES = [(place, name) for place, (_, _, names) in WHOLE.items() for name in names.split()]
 
 
-@pytest.mark.parametrize(("place", "name"), SIZES)
-@pytest.mark.parametrize("value", [8.0, True, "8", -1])
-def test_a_size_that_is_no_whole_number_is_refused_by_name(place, name, value):
-    call, needed, _ = WHOLE[place]
-    with pytest.raises(ValueError, match=f"^{name} is {re.escape(repr(value))}; expected a whole number"):
-        call(**needed | {name: value})
+def answer_to(call, arguments):
+    """The ValueError that a call raises, as a text."""
+    try:
+        return f"{call(**arguments)!r} for {arguments}"
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("place", WHOLE)
+def test_a_size_that_is_no_whole_number_is_refused_by_name(place):
+    call, needed, names = WHOLE[place]
+    for name in names.split():
+        for value in (8.0, True, "8", -1):
+            said = answer_to(call, needed | {name: value})
+            assert said.startswith(f"{name} is {value!r}; expected a whole number")
 
 
 FRACTIONS = {
@@ -128,11 +136,11 @@ FRACTIONS = {
 
 
 @pytest.mark.parametrize("place", FRACTIONS)
-@pytest.mark.parametrize("value", [-0.1, 1.1, True, "0.1", None, math.nan])
-def test_a_fraction_that_is_none_is_refused_by_name(place, value):
+def test_a_fraction_that_is_none_is_refused_by_name(place):
     call, needed, name = FRACTIONS[place]
-    with pytest.raises(ValueError, match=f"^{name} is {re.escape(repr(value))}; expected a fraction from 0"):
-        call(**needed | {name: value})
+    for value in (-0.1, 1.1, True, "0.1", None, math.nan):
+        said = answer_to(call, needed | {name: value})
+        assert said.startswith(f"{name} is {value!r}; expected a fraction from 0")
 
 
 @pytest.mark.parametrize(
