@@ -338,16 +338,14 @@ def test_interrupted_anywhere_a_step_is_whole_or_not_taken():
 
 
 @pytest.mark.parametrize("place", range(0, 400, 37))
-def test_interrupted_while_it_loads_it_is_as_before_or_loaded(place, tmp_path):
-    saved, trainer = make(), make(replace(RECIPE, steps=7))
-    next(saved.fit())
-    saved.save(tmp_path / "model.pt")
+def test_interrupted_while_it_loads_it_is_as_before_or_loaded(place, saved):
+    (whole, path), trainer = saved, make(replace(RECIPE, steps=7))
     next(trainer.fit())
     next(trainer.fit())
     before, mode = everything(trainer), torch.get_rng_state()
-    interrupt_at(place, lambda: trainer.load(tmp_path / "model.pt"))
+    interrupt_at(place, lambda: trainer.load(path))
     trainer._undo()
-    assert same(everything(trainer), before) or same(everything(trainer), everything(saved))
+    assert same(everything(trainer), before) or same(everything(trainer), everything(whole))
     assert torch.equal(mode, torch.get_rng_state())
 
 
@@ -457,13 +455,19 @@ def test_a_flipped_bit_is_refused(tmp_path):
             trainer.load(path)
 
 
-def forge(path, change):
-    """A checkpoint with a right checksum and other contents."""
-    trainer = make()
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A trainer after one step, and the file of its checkpoint."""
+    trainer, path = make(), tmp_path_factory.mktemp("saved") / "model.pt"
     next(trainer.fit())
     trainer.save(path)
-    state = checkpoints.read(path)
-    checkpoints.write(path, change(state))
+    return trainer, path
+
+
+@pytest.fixture(scope="module")
+def unchanged():
+    """A trainer that no test may change."""
+    return make()
 
 
 @pytest.mark.parametrize(
@@ -484,13 +488,14 @@ def forge(path, change):
         lambda state: state | {"tensors": dict.fromkeys(state["tensors"], "x")},
     ],
 )
-def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, change):
-    trainer, path = make(), tmp_path / "model.pt"
-    forge(path, change)
-    before, random = everything(trainer), torch.get_rng_state()
+def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, saved, unchanged, change):
+    """A checkpoint with a right checksum and other contents."""
+    path = tmp_path / "model.pt"
+    checkpoints.write(path, change(checkpoints.read(saved[1])))
+    before, random = everything(unchanged), torch.get_rng_state()
     with pytest.raises(ValueError, match="expected"):
-        trainer.load(path)
-    assert same(everything(trainer), before) and torch.equal(torch.get_rng_state(), random)
+        unchanged.load(path)
+    assert same(everything(unchanged), before) and torch.equal(torch.get_rng_state(), random)
 
 
 @pytest.mark.parametrize(
