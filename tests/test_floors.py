@@ -178,12 +178,16 @@ def strangers(graph):
                 yield f"{name} imports {target}"
 
 
-def test_no_imports_go_in_a_circle():
-    assert circle(modules(ROOT / "lessons")) == []
+@pytest.fixture(scope="module")
+def graph():
+    return modules(ROOT / "lessons")
 
 
-def test_a_widget_is_imported_from_its_own_folder_and_the_list_alone():
-    graph = modules(ROOT / "lessons")
+def test_no_imports_go_in_a_circle(graph):
+    assert circle(graph) == []
+
+
+def test_a_widget_is_imported_from_its_own_folder_and_the_list_alone(graph):
     assert "lessons.widgets.mask_studio.widget" in graph["lessons.widgets"]
     assert list(strangers(graph)) == []
 
