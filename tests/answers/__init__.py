@@ -45,28 +45,28 @@ class Answers:
 
 def read(path: Path) -> Answers:
     source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
+    tree, lines = ast.parse(source), source.splitlines()
     head, found_right, found_wrong = [], [], []
     for node in tree.body:
         match node:
             case ast.With(items=[ast.withitem(ast.Name("right"))]):
-                found_right.append(_cell(source, node))
+                found_right.append(_cell(lines, node))
             case ast.With(items=[ast.withitem(ast.Call(ast.Name("wrong"), [ast.Constant(phrase)]))]):
-                found_wrong.append((_cell(source, node), phrase))
+                found_wrong.append((_cell(lines, node), phrase))
             case ast.Expr(ast.Call(ast.Name("edit"), arguments, keywords)):
                 old, new, phrase = map(ast.literal_eval, arguments)
                 of = ast.literal_eval(keywords[0].value) if keywords else 0
                 found_wrong.append((_edited(found_right[of], old, new, path), phrase))
             case _:
-                head.append(ast.get_source_segment(source, node))
+                head.extend(lines[node.lineno - 1 : node.end_lineno])
     last = ast.parse(found_right[0]).body[-1]
     name = last.targets[0].id if isinstance(last, ast.Assign) else last.name
     return Answers(name, "\n".join(head), found_right, found_wrong)
 
 
-def _cell(source: str, node: ast.With) -> str:
+def _cell(lines: list[str], node: ast.With) -> str:
     first = min([node.body[0].lineno, *(each.lineno for each in getattr(node.body[0], "decorator_list", []))])
-    return textwrap.dedent("\n".join(source.splitlines()[first - 1 : node.end_lineno])) + "\n"
+    return textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno])) + "\n"
 
 
 def _edited(cell: str, old: str, new: str, path: Path) -> str:
