@@ -1,4 +1,4 @@
-"""Lesson 11, my_accuracies: the accuracy of the words and that of whole sentences, without padding."""
+"""Lesson 11, my_accuracies: accuracy over tokens and over whole sentences, without padding."""
 
 import torch
 from torch import Tensor
@@ -9,7 +9,7 @@ from lessons.exercises.training.shared import PAD, ids
 
 
 def accuracies(predicted: Tensor, targets: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
-    """predicted, targets (B, T) -> the share of right words, and of wholly right sentences; padding does not count"""
+    """predicted, targets (B, T) -> accuracy over tokens, and over whole sentences; padding doesn't count"""
     real = targets != pad_id
     right = predicted == targets
     return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()
@@ -18,7 +18,7 @@ def accuracies(predicted: Tensor, targets: Tensor, pad_id: int) -> tuple[Tensor,
 def _accuracy_cases(generator) -> list[Case]:
     def case(lengths, width, wrong, about="", pad_id=PAD, at_padding=7):
         targets = ids(generator, lengths, width, 9)
-        predicted = targets.where(targets != PAD, at_padding)  # what is said there does not matter
+        predicted = targets.where(targets != PAD, at_padding)  # what is predicted there doesn't matter
         for place in wrong:
             predicted[place] = 2
         return Case({"predicted": predicted, "targets": targets.where(targets != PAD, pad_id), "pad_id": pad_id}, about)
@@ -29,12 +29,12 @@ def _accuracy_cases(generator) -> list[Case]:
         case([4, 4, 4, 4], 4, [(1, 3), (2, 0), (2, 1)], about="no padding at all"),
         case([2, 5, 3], 5, [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)], about="one sentence all wrong"),
         case([3, 2, 4], 5, [(1, 0)], about="another pad_id than 0", pad_id=9),
-        case([3, 2, 4], 5, [(0, 0), (0, 2)], about="the model, too, says padding at the padding", at_padding=PAD),
+        case([3, 2, 4], 5, [(0, 0), (0, 2)], about="the model predicts padding at the padding", at_padding=PAD),
     ]
 
 
 def _as_tensors(candidate, predicted, targets, pad_id):
-    """What is returned, plain numbers as tensors."""
+    """What the candidate returns, plain numbers as tensors."""
     shares = candidate(predicted, targets, pad_id)
     if not isinstance(shares, tuple | list):
         return shares
@@ -47,58 +47,58 @@ counting = Exercise(
     reference=accuracies,
     cases=_accuracy_cases,
     call=_as_tensors,
-    outputs=("words", "sentences"),
+    outputs=("tokens", "sentences"),
     mistakes=[
         Mistake(
             edited(accuracies, ("right[real]", "right"), ("(right | ~real)", "right")),
-            "Padding is counted: whatever the model says there counts against it, and no short sentence can be right.",
+            "Padding is counted: what the model predicts there counts against it, and no padded sentence can be right.",
         ),
         Mistake(
             edited(accuracies, "(right | ~real)", "right"),
-            "The words are right. In the sentences, padding is still compared: let it count as right there.",
+            "The tokens are right. For the sentences, padding is still compared: count it as correct there.",
         ),
         Mistake(
             edited(accuracies, "right[real]", "(right | ~real)"),
-            "The sentences are right. In the words, padding counts as right: with enough of it any model looks good.",
+            "The sentences are right. For the tokens, padding counts as correct: with enough of it any model is good.",
         ),
         Mistake(
             edited(accuracies, "(right | ~real).all", "(right & real).any"),
-            "One right word makes a sentence right for you: any in place of all.",
+            "One correct token makes a sentence correct here: you need all, not any.",
         ),
         Mistake(
             edited(accuracies, "(right | ~real).all(dim=1)", "right[real]"),
-            "Both numbers are that of the words. A sentence is right when all of its words are.",
+            "Both numbers are the accuracy over tokens. A sentence is correct if all of its tokens are.",
         ),
         Mistake(
             lambda predicted, targets, pad_id: tuple(reversed(accuracies(predicted, targets, pad_id))),
-            "The two changed places: first the words, then the sentences.",
+            "The two are swapped: first the tokens, then the sentences.",
         ),
         Mistake(
             lambda predicted, targets, pad_id: tuple(1 - share for share in accuracies(predicted, targets, pad_id)),
-            "These are the shares of what is wrong.",
+            "These are the fractions of what is wrong.",
         ),
         Mistake(
             edited(accuracies, "right[real].float().mean()", "((right & real).sum(dim=1) / real.sum(dim=1)).mean()"),
-            "The sentences are right. For the words you took a mean of the sentences' shares: a word in a short "
-            "sentence counts more than one in a long one. Take one mean over all real words.",
+            "The sentences are right. For the tokens you averaged the sentences' accuracies: a token in a short "
+            "sentence counts more than one in a long sentence. Take one mean over all real tokens.",
         ),
         Mistake(
             edited(accuracies, "right[real]", "(right & real)"),
-            "The sentences are right. In the words, padding is never counted as right, but it is counted in the number "
-            "that you divide by.",
+            "The sentences are right. For the tokens, padding is never counted as correct, but it is counted in the "
+            "number that you divide by.",
         ),
         Mistake(
             edited(accuracies, "dim=1", "dim=0"),
-            "The words are right. For the sentences you looked down the columns: a sentence is a row.",
+            "The tokens are right. For the sentences you went down the columns: a sentence is a row.",
         ),
         Mistake(
             edited(accuracies, "targets != pad_id", "targets != 0"),
-            "pad_id is not used: you took 0 for the padding, whatever pad_id says.",
+            "pad_id isn't used: you took 0 for the padding, whatever pad_id is.",
             seen_in="another pad_id than 0",
         ),
     ],
     hints=[
         "real = targets != pad_id; right = predicted == targets.",
-        "A sentence is right where, at each position, right or not real.",
+        "A sentence is correct if every position of it is right or not real.",
     ],
 )

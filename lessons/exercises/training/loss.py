@@ -10,10 +10,10 @@ from lessons.exercises.training.shared import UNFLATTENED, loss_cases
 
 
 def loss_without_padding(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
-    """logits (B, T, V), targets (B, T) -> the mean of -log p(right word), over all words that are no padding"""
+    """logits (B, T, V), targets (B, T) -> the mean of -log p(correct token), over all tokens except padding"""
     log_p = logits.log_softmax(dim=-1)  # (B, T, V)
-    of_the_right = log_p.gather(-1, targets[..., None]).squeeze(-1)  # (B, T)
-    return -of_the_right[targets != pad_id].mean()
+    of_target = log_p.gather(-1, targets[..., None]).squeeze(-1)  # (B, T)
+    return -of_target[targets != pad_id].mean()
 
 
 loss = Exercise(
@@ -25,75 +25,77 @@ loss = Exercise(
     mistakes=[
         Mistake(
             edited(loss_without_padding, "[targets != pad_id]", ""),
-            "The padding is counted as if it were words: the model is praised for writing padding after padding, and "
-            "the loss looks better the more of it there is.",
+            "The padding is counted, too: the model is rewarded for predicting padding after padding, and the more "
+            "padding there is, the less the real tokens count.",
         ),
         Mistake(
-            edited(loss_without_padding, "of_the_right[targets != pad_id]", "(of_the_right * (targets != pad_id))"),
-            "The padding adds nothing to the sum, but still to the number that you divide by: the loss is too small.",
+            edited(loss_without_padding, "of_target[targets != pad_id]", "(of_target * (targets != pad_id))"),
+            "The padding adds nothing to the sum, but it is counted in the number that you divide by: the loss is too "
+            "small.",
         ),
         Mistake(
             edited(loss_without_padding, "logits.log_softmax", "logits.softmax(dim=-1).log_softmax"),
-            "A softmax too much: the logits went through two of them. log_softmax and cross_entropy bring their own.",
+            "One softmax too many: the logits went through two. log_softmax and cross_entropy contain their own.",
         ),
         Mistake(
             edited(loss_without_padding, "mean()", "sum()"),
-            "That is the sum over the words; the mean is asked for.",
+            "That is the sum over the tokens; the task asks for the mean.",
         ),
         Mistake(
             lambda logits, targets, pad_id: torch.stack(
                 [loss_without_padding(*sentence, pad_id) for sentence in zip(logits, targets)]
             ).mean(),
-            "That is the mean of the sentences' means: a word in a short sentence counts more than one in a long one. "
-            "Take one mean over all real words.",
+            "That is the mean of the sentences' means: a token in a short sentence counts more than one in a long "
+            "sentence. Take one mean over all real tokens.",
         ),
         Mistake(
-            edited(loss_without_padding, "-of_the_right", "of_the_right"),
-            "The sign: log p is below 0, and the loss is -log p.",
+            edited(loss_without_padding, "-of_target", "of_target"),
+            "The sign is wrong: log p is negative, and the loss is -log p.",
         ),
         Mistake(
             edited(loss_without_padding, "logits.log_softmax(dim=-1)", "logits"),
-            "That is the logit of the right word, not the log of its probability: the softmax is missing.",
+            "That is the logit of the correct token, not the log of its probability: the softmax is missing.",
         ),
         Mistake(
             edited(loss_without_padding, "dim=-1", "dim=1"),
-            "The softmax runs over the positions. It runs over the vocabulary, the last axis.",
+            "Your softmax runs over the positions. It should run over the vocabulary, the last axis.",
         ),
         UNFLATTENED,
         Mistake(
             lambda logits, targets, pad_id: F.cross_entropy(
                 logits.reshape(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id
             ),
-            "The shape is one that cross_entropy takes, but the logits of different words are mixed: view and reshape "
-            "cut the numbers into other rows. To change two axes, transpose.",
+            "cross_entropy accepts this shape, but the logits of different positions are mixed: view and reshape cut "
+            "the same sequence of numbers into other rows. To swap two axes, use transpose.",
         ),
         Mistake(
             lambda logits, targets, pad_id: F.cross_entropy(
                 logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten(), ignore_index=pad_id
             ),
-            "Shifted once more: these targets are shifted already. Position t of the logits belongs to position t of "
+            "Shifted once more: these targets are already shifted. Position t of the logits belongs to position t of "
             "the targets.",
         ),
         Mistake(
             edited(loss_without_padding, "[targets != pad_id].mean()", ".exp()[targets != pad_id].mean().log()"),
-            "That is the log of the mean probability. First the log of each word's, then the mean.",
+            "That is the log of the mean probability. First take the log for each token, then the mean.",
         ),
         Mistake(
             edited(loss_without_padding, "targets != pad_id", "targets == pad_id"),
-            "Only the padding is counted: the mask is turned around.",
+            "Only the padding is counted: the mask is inverted.",
         ),
         Mistake(
             edited(loss_without_padding, "log_softmax", "softmax"),
-            "The log is missing: -p in place of -log p.",
+            "The log is missing: this is -p instead of -log p.",
         ),
         Mistake(
             edited(loss_without_padding, "targets != pad_id", "targets != 0"),
-            "pad_id is not used: you took 0 for the padding, whatever pad_id says.",
+            "pad_id isn't used: you took 0 for the padding, whatever pad_id is.",
             seen_in="another pad_id than 0",
         ),
     ],
     hints=[
-        "log_softmax over the last axis; then gather picks the entry of the right word, as targets[..., None] says.",
-        "Choose the real words by targets != pad_id before you take the mean.",
+        "log_softmax over the last axis; then gather, with targets[..., None] as the index, picks the entry of each "
+        "correct token. squeeze(-1) removes the axis that None has added.",
+        "Select the real tokens with targets != pad_id before you take the mean.",
     ],
 )

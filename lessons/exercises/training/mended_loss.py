@@ -1,4 +1,4 @@
-"""Lesson 11, mended_loss: the loss that torch computes, called as it should be."""
+"""Lesson 11, mended_loss: the loss that torch computes, called correctly."""
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -22,28 +22,27 @@ softmax_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(mended_loss, "logits.flatten", "logits.softmax(-1).flatten"),
-            "A model may be as sure and as right as it likes: by this loss it never comes near 0. And if it is sure "
-            "and wrong, it pays hardly more, at most 1.",
+            "However certain and correct a model is, this loss never gets near 0. And a model that is certain and "
+            "wrong pays only a little more, 1 at most.",
         ),
         Mistake(
             edited(mended_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.softmax(-1).flatten")),
-            "nll_loss wants logs of probabilities: with the probabilities themselves the loss is below 0.",
+            "nll_loss expects log-probabilities: with the probabilities themselves the loss is below 0.",
         ),
         Mistake(
             edited(mended_loss, "logits.flatten", "logits.sigmoid().flatten"),
-            "A sigmoid squeezes the logits before the softmax. cross_entropy wants them as they are.",
+            "A sigmoid squeezes the logits before the softmax. cross_entropy expects the logits themselves.",
         ),
         Mistake(
             edited(mended_loss, ", ignore_index=pad_id", ""),
-            "That was one mistake; now there is another. Padding is counted as if it were words: where is "
-            "ignore_index?",
+            "You fixed one bug; now there is another. Padding is counted as if it were tokens: where is ignore_index?",
         ),
         UNFLATTENED,
     ],
     hints=[
-        "Try it: logits of 100 at the right word and 0 elsewhere. Which loss should that be, and which is it?",
+        "Try it: logits of 100 at the correct token and 0 elsewhere. What should the loss be, and what is it?",
         "What does F.cross_entropy do to its first argument before it takes the log?",
-        "It takes logits, and has a softmax of its own: leave the first line out. With two softmaxes the smallest "
-        "possible loss is log(V - 1 + e) - 1.",
+        "It expects logits and applies a softmax itself: drop the first line. With two softmaxes the smallest possible "
+        "loss is log(V - 1 + e) - 1.",
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 11, mended_write: a model that generates from the same beginning as in training."""
+"""Lesson 11, mended_write: generation that starts from the same token as training."""
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 def write(next_logits, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> Tensor:
-    """next_logits: ids (t,) -> logits (V,). Writes greedily and returns all ids, from the begin mark to the end mark"""
+    """next_logits: ids (t,) -> logits (V,). Generates greedily; returns all ids, from BOS to EOS"""
     ids = torch.tensor([bos_id])
     while ids[-1] != eos_id and len(ids) < max_len:
         ids = torch.cat([ids, next_logits(ids).argmax()[None]])
@@ -21,7 +21,7 @@ def _write_with(candidate, rows, bos_id, eos_id, pad_id, max_len):
 
 def _write_cases(generator) -> list[Case]:
     def case(vocab_size, max_len, chain, about=""):
-        """A model in which each word of the chain is followed by the next one; its first three are the marks."""
+        """A model in which each word of the chain is followed by the next one; its first three are PAD, BOS and EOS."""
         pad_id, bos_id, eos_id, *others = chain
         rows = numbers(generator, vocab_size, vocab_size)
         for word, after in zip([bos_id, *others, eos_id, pad_id], [*others, eos_id, others[1], others[-1]]):
@@ -32,7 +32,7 @@ def _write_cases(generator) -> list[Case]:
     return [
         case(6, 8, [0, 1, 2, 3, 5, 4]),
         case(7, 9, [0, 1, 2, 6, 3, 4, 5]),
-        case(6, 10, [5, 3, 0, 1, 4], about="other ids for the marks"),
+        case(6, 10, [5, 3, 0, 1, 4], about="other ids for PAD, BOS and EOS"),
         case(9, 3, [0, 1, 2, 8, 7, 6, 5], about="cut off at max_len"),
     ]
 
@@ -47,19 +47,19 @@ start_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(write, "[bos_id]", "[pad_id]"),
-            "The model is sound, and what is written is another sentence than the expected one. Compare the two rows "
-            "of ids from the left: where do they part?",
+            "The model is fine, but the generated sentence isn't the expected one. Compare the two rows of ids from "
+            "the left: where do they first differ?",
         ),
         Mistake(
             edited(write, "[bos_id]", "[eos_id]"),
-            "It begins with the end mark, where a sentence is over and nothing is to be written.",
+            "It starts with the EOS token, where a sentence is already over.",
             also=[edited(write, ("[bos_id]", "[eos_id]"), ("ids[-1] != eos_id and ", ""))],
         ),
         Mistake(
             edited(
                 write, ("[bos_id]", "[pad_id]"), ("return ids", "return torch.cat([torch.tensor([bos_id]), ids[1:]])")
             ),
-            "The first id that you return is right now, but the words after it are as they were: is it also the first "
+            "The first id that you return is now correct, but the tokens after it are unchanged: is it also the first "
             "id that the model reads?",
         ),
         Mistake(
@@ -68,25 +68,25 @@ start_hunt = Exercise(
                 ("< max_len", "< max_len - 1"),
                 ("return ids", "return torch.cat([torch.tensor([pad_id]), ids])"),
             ),
-            "There is an id too many: no sentence of the training had padding before its begin mark.",
+            "There is one id too many: in training, no sentence had padding before its BOS token.",
         ),
         Mistake(
             edited(write, "ids[-1] != eos_id and ", ""),
-            "It begins right, but goes on after the end mark: eos_id is what ends a sentence.",
+            "It starts correctly, but goes on after the EOS token: eos_id ends a sentence.",
         ),
         Mistake(
             edited(write, "return ids", "return ids[1:]"),
-            "The begin mark is missing in what is returned.",
+            "The BOS token is missing from the result.",
         ),
         Mistake(
             edited(write, "return ids", "return ids[:-1]"),
-            "The last id is missing in what is returned: the end mark belongs to it.",
+            "The last id is missing from the result: it includes the EOS token.",
         ),
     ],
     hints=[
-        "What does the model read before it writes its first word? And what did it read there in training?",
-        "In training each tgt began with the begin mark. A model that starts from anything else is in a place where it "
-        "has never been.",
+        "What does the model read before it generates its first token? And what did it read there in training?",
+        "In training each tgt started with the BOS token. Started from anything else, the model gets an input that it "
+        "has never seen.",
         "There is one wrong name in the function.",
     ],
 )

@@ -34,7 +34,7 @@ schedule = Exercise(
     mistakes=[
         Mistake(
             edited(rate, "* min", "* max"),
-            "The greater of the two was taken: the rate begins high and then rises without end. It is the smaller one.",
+            "You took the larger of the two: the rate starts high, falls, then rises forever. Take the smaller one.",
         ),
         Mistake(
             edited(rate, "d_model**-0.5 * ", ""),
@@ -42,32 +42,32 @@ schedule = Exercise(
         ),
         Mistake(
             edited(rate, "min(step**-0.5, step * warmup**-1.5)", "step * warmup**-1.5"),
-            "It rises for ever: after the warm-up, step^-0.5 is the smaller one.",
+            "It rises forever: after the warm-up, step^-0.5 is the smaller one.",
         ),
         Mistake(
             edited(rate, "min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
-            "There is no warm-up: the rate is greatest at the very first step. Does the second part of the min stand "
-            "there, and does its warmup have the exponent -1.5?",
+            "There is no warm-up: the rate is largest at the very first step. Is the second argument of min there, and "
+            "does its warmup have the exponent -1.5?",
         ),
         Mistake(
             edited(rate, "warmup**-1.5", "warmup**-0.5"),
-            "The exponent of warmup is -1.5, not -0.5: only then do both parts meet at step = warmup.",
+            "The exponent of warmup is -1.5, not -0.5: only then are the two equal at step = warmup.",
         ),
         Mistake(
             edited(rate, "d_model**-0.5", "d_model**0.5"),
-            "d_model has the exponent -0.5: you multiplied by its root in place of dividing by it.",
+            "d_model has the exponent -0.5: you multiplied by its square root instead of dividing by it.",
         ),
         Mistake(
             edited(rate, "step**-0.5", "warmup**-0.5"),
-            "After the warm-up the rate stays where it is. It falls, as step^-0.5.",
+            "After the warm-up your rate stays constant. It should fall, as step^-0.5.",
         ),
         Mistake(
             edited(rate, "d_model**-0.5 * min(", "min(d_model**-0.5 * "),
-            "d_model^-0.5 stands before the whole min, not before its first part alone.",
+            "d_model^-0.5 multiplies the whole min, not only its first argument.",
         ),
         Mistake(
             edited(rate, ("step**-0.5", "step**-1 / 2"), ("warmup**-1.5", "warmup**-3 / 2")),
-            "Python takes powers first: x ** -1/2 is half of 1/x. Write x ** -0.5, or brackets.",
+            "Python takes powers first: x ** -1/2 is half of 1/x. Write x ** -0.5, or use parentheses.",
             also=[
                 edited(
                     rate,
@@ -84,16 +84,16 @@ schedule = Exercise(
         ),
         Mistake(
             edited(rate, ("d_model**-0.5", "warmup**-0.5"), ("warmup**-1.5", "d_model**-1.5")),
-            "d_model and warmup changed places.",
+            "d_model and warmup are swapped.",
         ),
         Mistake(
             edited(rate, "d_model**-0.5", "512**-0.5"),
-            "d_model is not used: you took the paper's 512, whatever d_model says.",
+            "d_model isn't used: you took the paper's 512, whatever d_model is.",
         ),
         Mistake(
             edited(rate, "warmup**-1.5", "4000**-1.5"),
-            "warmup is not used: you took the paper's 4000, whatever warmup says.",
+            "warmup isn't used: you took the paper's 4000, whatever warmup is.",
         ),
     ],
-    hints=["In Python, x^-0.5 is x ** -0.5.", "min of two numbers; both parts are equal at step = warmup."],
+    hints=["In Python, x^-0.5 is x ** -0.5.", "Python's min takes two numbers. At step = warmup, both are equal."],
 )

@@ -17,8 +17,8 @@ def ids(generator: torch.Generator, lengths: list[int], width: int, vocab_size: 
 
 UNFLATTENED = Mistake(
     lambda logits, targets, pad_id: F.cross_entropy(logits, targets, ignore_index=pad_id),
-    "F.cross_entropy looks for the V logits on axis 1, and yours are on the last one. Either flatten batch and "
-    "positions into one axis, in the logits and in the targets, or hand over logits.transpose(1, 2).",
+    "F.cross_entropy looks for the V logits on axis 1, and yours are on the last axis. Either flatten batch and "
+    "positions into one axis, for the logits and for the targets, or pass logits.transpose(1, 2).",
     also=[lambda logits, targets, pad_id: F.cross_entropy(logits, targets)],
 )
 

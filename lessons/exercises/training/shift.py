@@ -7,7 +7,7 @@ from lessons.exercises.training.shared import ids
 
 
 def shift(tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """tgt (B, T), with both marks -> what the decoder reads and what it is to write, each (B, T - 1)"""
+    """tgt (B, T), with BOS and EOS -> what the decoder reads and what it must predict, each (B, T - 1)"""
     return tgt[:, :-1], tgt[:, 1:]
 
 
@@ -31,31 +31,34 @@ shifting = Exercise(
     mistakes=[
         Mistake(
             lambda tgt: (tgt, tgt),
-            "Nothing is shifted: at each position the decoder reads the very word that it is to write. It would learn "
-            "to copy, reach a loss of 0, and write nonsense.",
+            "Nothing is shifted: at each position the decoder reads the very token that it must predict. It would "
+            "learn to copy, reach a loss near 0, and generate nonsense.",
             also=[lambda tgt: (tgt[:, :-1], tgt[:, :-1]), lambda tgt: (tgt[:, 1:], tgt[:, 1:])],
         ),
         Mistake(
             lambda tgt: (tgt[:, 1:], tgt[:, :-1]),
-            "Shifted the wrong way: the decoder reads the word after the one that it is to write. The targets are the "
-            "words that come later.",
+            "Shifted the wrong way: the decoder reads the token after the one that it must predict. The targets are "
+            "the tokens that come later.",
         ),
         Mistake(
             lambda tgt: (tgt[:, :-2], tgt[:, 2:]),
-            "Shifted twice: after the begin mark the first word is expected, not the second.",
+            "Shifted twice: after BOS comes the first token, not the second.",
         ),
         Mistake(
             lambda tgt: (tgt[:-1], tgt[1:]),
-            "You cut off a sentence, not a word: the first axis is the batch. Words are on the second.",
+            "You cut off a sentence, not a token: the first axis is the batch. The tokens are on the second.",
         ),
         Mistake(
             lambda tgt: (tgt, tgt[:, 1:]),
-            "There is one more input than there are targets: after the end mark nothing is to be written.",
+            "There is one more input than there are targets: after EOS there is nothing to predict.",
         ),
         Mistake(
             lambda tgt: (tgt[:, 1:-1], tgt[:, 2:]),
-            "The begin mark is gone from the inputs: without it nothing comes before the first word.",
+            "BOS is gone from the inputs: without it nothing comes before the first token.",
         ),
     ],
-    hints=["Write the two rows below each other for <bos> a b <eos>.", "Slices: all but the last, all but the first."],
+    hints=[
+        "Write the two rows for <bos> a b <eos>, one below the other.",
+        "Slices: all but the last, all but the first.",
+    ],
 )

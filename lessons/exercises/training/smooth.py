@@ -9,13 +9,13 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def smooth(targets: Tensor, vocab_size: int, smoothing: float) -> Tensor:
-    """targets (N,) -> what is wished, (N, V): 1 - smoothing for the right word, smoothing shared by all V words"""
-    wished = torch.full((len(targets), vocab_size), smoothing / vocab_size)
-    wished[torch.arange(len(targets)), targets] += 1 - smoothing
-    return wished
+    """targets (N,) -> smoothed targets (N, V): 1 - smoothing for the correct token, plus smoothing shared by all V"""
+    smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+    smoothed[torch.arange(len(targets)), targets] += 1 - smoothing
+    return smoothed
 
 
-RARE = "the last words of the vocabulary are not among the targets"
+RARE = "the last tokens of the vocabulary are not among the targets"
 
 
 def _smooth_cases(generator) -> list[Case]:
@@ -32,61 +32,61 @@ smoothing = Exercise(
     name="my_smooth",
     reference=smooth,
     cases=_smooth_cases,
-    outputs=("wished",),
+    outputs=("smoothed",),
     mistakes=[
         Mistake(
             edited(smooth, ("smoothing / vocab_size", "smoothing / (vocab_size - 1)"), ("+=", "=")),
-            "You shared it among the other words alone. Some books do; here, as in torch, all V words get a share, the "
-            "right one too.",
+            "You shared it among the other tokens only. Here, as in torch, all V tokens get a part, the correct one, "
+            "too.",
         ),
         Mistake(
             edited(smooth, "+=", "="),
-            "The rows do not sum to 1: the right word gets its share of the smoothing on top of 1 - smoothing.",
+            "The rows don't sum to 1: the correct token gets its part of the smoothing on top of 1 - smoothing.",
         ),
         Mistake(
             edited(
                 smooth, ("smoothing / vocab_size", "(1 - smoothing) / vocab_size"), ("+= 1 - smoothing", "+= smoothing")
             ),
-            "smoothing and 1 - smoothing changed places: with 0.1, the right word is to keep 0.9.",
+            "smoothing and 1 - smoothing are swapped: with 0.1, the correct token should keep 0.9.",
         ),
         Mistake(
             edited(smooth, "smoothing / vocab_size", "smoothing"),
-            "Each word gets the whole of smoothing. It is shared: divide by the number of words.",
+            "Each token gets all of smoothing. It is shared: divide by the size of the vocabulary.",
         ),
         Mistake(
             edited(smooth, "smoothing / vocab_size", "smoothing / len(targets)"),
-            "You divided by the number of positions. It is shared by the words of the vocabulary.",
+            "You divided by the number of positions. Smoothing is shared by the tokens of the vocabulary.",
         ),
         Mistake(
             edited(smooth, "+= 1 - smoothing", "+= 1"),
-            "The right word keeps its whole 1, and the rows sum to more than 1: take the share away from it.",
+            "The correct token keeps its 1, and the rows sum to more than 1: subtract smoothing from it.",
         ),
         Mistake(
             edited(smooth, ("smoothing / vocab_size", "smoothing / (vocab_size - 2)"), ("+=", "=")),
-            "You left two words out of the sharing, as code does that also leaves out padding. Here all V share.",
+            "You shared it among V - 2 tokens, as code does that also leaves out padding. Here all V get a part.",
         ),
         Mistake(
             edited(smooth, "smoothing / vocab_size", "0.0"),
-            "The share is taken from the right word and given to nobody: the rows sum to 1 - smoothing.",
+            "Smoothing is taken from the correct token and given to no other: the rows sum to 1 - smoothing.",
         ),
         Mistake(
             lambda targets, v, s: F.one_hot(targets, v).float(),
-            "Nothing is smoothed: the right word keeps the whole 1.",
+            "Nothing is smoothed: the correct token keeps its 1.",
         ),
         Mistake(
             edited(smooth, "torch.arange(len(targets))", ":"),
-            "Each row has the right words of all positions. wished[:, targets] takes these columns in every row: pair "
-            "row 0 with targets[0], row 1 with targets[1], and so on.",
+            "Each row has the correct tokens of all positions. smoothed[:, targets] takes these columns in every row: "
+            "pair row 0 with targets[0], row 1 with targets[1], and so on.",
         ),
         Mistake(
             lambda targets, v, s: (1 - s) * F.one_hot(targets) + s / v,
-            "The rows are as long as the greatest target asks for, and not vocab_size: F.one_hot(targets) guesses the "
-            "number of words from the targets that it sees.",
+            "The rows are as long as the largest target requires, not vocab_size: F.one_hot(targets) guesses the size "
+            "of the vocabulary from the targets that it sees.",
             seen_in=RARE,
         ),
     ],
     hints=[
-        "Begin with a matrix that is smoothing / vocab_size everywhere.",
-        "Then add 1 - smoothing at [0, targets[0]], [1, targets[1]], …: wished[torch.arange(N), targets] += …",
+        "Start with a matrix that is smoothing / vocab_size everywhere.",
+        "Then add 1 - smoothing at [0, targets[0]], [1, targets[1]], …: smoothed[torch.arange(N), targets] += …",
     ],
 )

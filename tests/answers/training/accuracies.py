@@ -49,14 +49,14 @@ with wrong("Padding is counted"):
         return right.mean(), right.prod(dim=1).mean()
 
 
-with wrong("with enough of it any model looks good"):
+with wrong("with enough of it any model is good"):
 
     def my_accuracies(predicted, targets, pad_id):
         right = ((predicted == targets) | (targets == pad_id)).float()
         return right.mean(), right.prod(dim=1).mean()
 
 
-with wrong("a mean of the sentences' shares"):
+with wrong("averaged the sentences' accuracies"):
 
     def my_accuracies(predicted, targets, pad_id):
         right = (predicted == targets).float()
@@ -65,14 +65,14 @@ with wrong("a mean of the sentences' shares"):
         return each.mean(), (each == 1).float().mean()
 
 
-with wrong("pad_id is not used"):
+with wrong("pad_id isn't used"):
 
     def my_accuracies(predicted, targets, pad_id):
         real, right = targets != 0, predicted == targets
         return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()
 
 
-with wrong("It goes wrong here: the model, too, says padding at the padding"):
+with wrong("It goes wrong here: the model predicts padding at the padding"):
 
     def my_accuracies(predicted, targets, pad_id):
         real, right = targets != pad_id, predicted == targets

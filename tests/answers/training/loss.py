@@ -55,14 +55,14 @@ with right:
 
 edit(", ignore_index=pad_id", "", "The padding is counted")
 
-with wrong("still to the number that you divide by"):
+with wrong("in the number that you divide by"):
 
     def my_loss(logits, targets, pad_id):
         each = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
         return (each * (targets.flatten() != pad_id)).mean()
 
 
-edit("logits.flatten", "logits.softmax(-1).flatten", "A softmax too much")
+edit("logits.flatten", "logits.softmax(-1).flatten", "One softmax too many")
 
 edit("=pad_id)", "=pad_id).detach()", "their gradients are not")
 

@@ -24,7 +24,7 @@ with right:
         return F.nll_loss(probabilities.log().transpose(1, 2), targets, ignore_index=pad_id)
 
 
-with wrong("by this loss it never comes near 0"):
+with wrong("this loss never gets near 0"):
 
     def mended_loss(logits, targets, pad_id):
         probabilities = logits.softmax(dim=-1)
@@ -35,4 +35,4 @@ edit("logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id", "logits.mT,
 
 edit("logits.flatten(0, 1), targets.flatten()", "logits, targets", "looks for the V logits on axis 1")
 
-edit("F.cross_entropy(logits.flatten", "F.nll_loss(logits.softmax(dim=-1).flatten", "nll_loss wants logs")
+edit("F.cross_entropy(logits.flatten", "F.nll_loss(logits.softmax(dim=-1).flatten", "nll_loss expects log")

@@ -36,7 +36,7 @@ with right:
         return ids
 
 
-with wrong("where do they part?"):
+with wrong("where do they first differ?"):
 
     def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         ids = torch.tensor([pad_id])
@@ -55,7 +55,7 @@ with wrong("is it also the first id that the model reads?"):
         return ids
 
 
-with wrong("It begins with the end mark"):
+with wrong("It starts with the EOS token"):
 
     def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         ids = torch.tensor([eos_id])
@@ -64,7 +64,7 @@ with wrong("It begins with the end mark"):
         return ids
 
 
-with wrong("There is an id too many"):
+with wrong("There is one id too many"):
 
     def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         ids = torch.tensor([pad_id, bos_id])
@@ -73,7 +73,7 @@ with wrong("There is an id too many"):
         return ids
 
 
-with wrong("goes on after the end mark"):
+with wrong("goes on after the EOS token"):
 
     def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         ids = torch.tensor([bos_id])
@@ -82,7 +82,7 @@ with wrong("goes on after the end mark"):
         return ids
 
 
-with wrong("It goes wrong here: other ids for the marks"):
+with wrong("It goes wrong here: other ids for PAD, BOS and EOS"):
 
     def mended_write(next_logits, bos_id, eos_id, pad_id, max_len):
         ids = torch.tensor([1])

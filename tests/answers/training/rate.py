@@ -35,15 +35,15 @@ with right:
 
 edit("min(step**-0.5, step * warmup**-1.5)", "step**-0.5", "There is no warm-up")
 
-edit("min", "max", "The greater of the two")
+edit("min", "max", "You took the larger of the two")
 
-edit("return d_model", "return 512", "d_model is not used")
+edit("return d_model", "return 512", "d_model isn't used")
 
 edit("step**-0.5, step", "(step + 1) ** -0.5, (step + 1)", "the step after")
 
 edit("0.5 * min(step**-0.5, step * warmup**-1.5", "1 / 2 * min(step**-1 / 2, step * warmup**-3 / 2", "powers first")
 
-edit("d_model, warmup", "warmup, d_model", "changed places")
+edit("d_model, warmup", "warmup, d_model", "are swapped")
 
 edit(
     "return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5",

@@ -14,10 +14,10 @@ with right:
 with right:
 
     def my_smooth(targets, vocab_size, smoothing):
-        wished = torch.zeros(len(targets), vocab_size) + smoothing / vocab_size
-        for row, word in zip(wished, targets):
+        smoothed = torch.zeros(len(targets), vocab_size) + smoothing / vocab_size
+        for row, word in zip(smoothed, targets):
             row[word] = 1 - smoothing + smoothing / vocab_size
-        return wished
+        return smoothed
 
 
 with right:
@@ -33,18 +33,18 @@ with right:
         return torch.where(torch.arange(vocab_size) == targets[:, None], 1 - smoothing + share, share)
 
 
-with wrong("You shared it among the other words alone"):
+with wrong("You shared it among the other tokens only"):
 
     def my_smooth(targets, vocab_size, smoothing):
-        wished = torch.full((len(targets), vocab_size), smoothing / (vocab_size - 1))
-        return wished.scatter(1, targets[:, None], 1 - smoothing)
+        smoothed = torch.full((len(targets), vocab_size), smoothing / (vocab_size - 1))
+        return smoothed.scatter(1, targets[:, None], 1 - smoothing)
 
 
-with wrong("The rows do not sum to 1"):
+with wrong("The rows don't sum to 1"):
 
     def my_smooth(targets, vocab_size, smoothing):
-        wished = torch.full((len(targets), vocab_size), smoothing / vocab_size)
-        return wished.scatter(1, targets[:, None], 1 - smoothing)
+        smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+        return smoothed.scatter(1, targets[:, None], 1 - smoothing)
 
 
 with wrong("Kind of number"):
@@ -59,27 +59,27 @@ with wrong("Nothing is smoothed"):
         return F.one_hot(targets, vocab_size).float()
 
 
-edit("F.one_hot(targets, vocab_size", "F.one_hot(targets", "guesses the number of words")
+edit("F.one_hot(targets, vocab_size", "F.one_hot(targets", "guesses the size")
 
-with wrong("given to nobody"):
+with wrong("given to no other"):
 
     def my_smooth(targets, vocab_size, smoothing):
-        wished = torch.zeros(len(targets), vocab_size)
-        wished[torch.arange(len(targets)), targets] = 1 - smoothing
-        return wished
+        smoothed = torch.zeros(len(targets), vocab_size)
+        smoothed[torch.arange(len(targets)), targets] = 1 - smoothing
+        return smoothed
 
 
 with wrong("pair row 0 with targets[0]"):
 
     def my_smooth(targets, vocab_size, smoothing):
-        wished = torch.full((len(targets), vocab_size), smoothing / vocab_size)
-        wished[:, targets] += 1 - smoothing
-        return wished
+        smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+        smoothed[:, targets] += 1 - smoothing
+        return smoothed
 
 
-with wrong("Values: wished differs"):
+with wrong("Values: smoothed differs"):
 
     def my_smooth(targets, vocab_size, smoothing):
-        wished = torch.full((len(targets), vocab_size), smoothing / vocab_size)
-        wished[torch.arange(len(targets)), targets] = 1
-        return wished
+        smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+        smoothed[torch.arange(len(targets)), targets] = 1
+        return smoothed
