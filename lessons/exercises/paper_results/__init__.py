@@ -1,4 +1,4 @@
-"""The exercises of lesson 15: counting operations, n-grams, BLEU, mean and standard error, and what is scored."""
+"""The exercises of lesson 15: multiply-adds, n-gram matches, BLEU, mean and standard error, and what BLEU scores."""
 
 from lessons.exercises.paper_results.bleu import scoring
 from lessons.exercises.paper_results.matches import ngrams

@@ -1,4 +1,4 @@
-"""Lesson 15, my_matches: how many n-grams of a translation are in the right one."""
+"""Lesson 15, my_matches: how many n-grams of a translation occur in the reference."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,18 +11,19 @@ from lessons.checking.engine import Case, Exercise, Mistake
 LONGEST = 4  # BLEU counts runs of 1, 2, 3 and 4 words
 
 
-def matches(written: Sequence[str], right: Sequence[str], n: int) -> tuple[int, int]:
-    """Two lists of words -> how many n-grams of `written` are found in `right`, and how many there are.
+def matches(hypothesis: Sequence[str], reference: Sequence[str], n: int) -> tuple[int, int]:
+    """Two lists of words -> how many n-grams of `hypothesis` are found in `reference`, and how many it has.
 
-    Each n-gram of `right` can be found once: one that is written more often counts only as often as it stands there.
+    Clipped: an n-gram counts at most as often as it occurs in `reference`.
     """
-    ours, theirs = (Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (written, right))
+    both = hypothesis, reference
+    ours, theirs = (Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in both)
     return sum(min(count, theirs[gram]) for gram, count in ours.items()), sum(ours.values())
 
 
-def _counts(candidate, written, right):
+def _counts(candidate, hypothesis, reference):
     """What `matches` gives for n = 1, 2, 3, 4, as a matrix (4, 2)."""
-    rows = [candidate(list(written), list(right), n) for n in range(1, LONGEST + 1)]
+    rows = [candidate(list(hypothesis), list(reference), n) for n in range(1, LONGEST + 1)]
     if any(not isinstance(row, tuple | list) or len(row) != 2 for row in rows):
         return rows[0] if isinstance(rows[0], tuple) else (rows[0],)
     return tuple(torch.tensor([float(x) for x in column]) for column in zip(*rows))
@@ -30,33 +31,36 @@ def _counts(candidate, written, right):
 
 def _word_cases(generator) -> list[Case]:
     return [
-        Case({"written": "a b c d e", "right": "a b c x e f"}),
-        Case({"written": "c b a b c d", "right": "a b c d"}),
-        Case({"written": "a a a b a b", "right": "a b a a a a b"}),
-        Case({"written": "the the the the the the the", "right": "the cat is on the mat"}, about="one word repeated"),
-        Case({"written": "a b", "right": "a b c d"}, about="shorter than the n-gram"),
-        Case({"written": "a a b", "right": "a a a a b b"}, about="more often in the right one"),
-        Case({"written": "he sat on ice", "right": "the cat sa ton nice ice"}, about="words of several letters"),
+        Case({"hypothesis": "a b c d e", "reference": "a b c x e f"}),
+        Case({"hypothesis": "c b a b c d", "reference": "a b c d"}),
+        Case({"hypothesis": "a a a b a b", "reference": "a b a a a a b"}),
+        Case(
+            {"hypothesis": "the the the the the the the", "reference": "the cat is on the mat"},
+            about="one word repeated",
+        ),
+        Case({"hypothesis": "a b", "reference": "a b c d"}, about="shorter than the n-gram"),
+        Case({"hypothesis": "a a b", "reference": "a a a a b b"}, about="more often in the reference"),
+        Case({"hypothesis": "he sat on ice", "reference": "the cat sa ton nice ice"}, about="words of several letters"),
     ]
 
 
 def _split(function):
     """A call with words in place of texts."""
-    return lambda candidate, written, right: function(candidate, written.split(), right.split())
+    return lambda candidate, hypothesis, reference: function(candidate, hypothesis.split(), reference.split())
 
 
 def _grams(words: Sequence[str], n: int) -> list[tuple]:
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
 
-def _in_the_text(written, right, n):
-    texts = [" ".join(gram) for gram in _grams(written, n)]
-    return sum(text in " ".join(right) for text in texts), len(texts)
+def _in_the_text(hypothesis, reference, n):
+    texts = [" ".join(gram) for gram in _grams(hypothesis, n)]
+    return sum(text in " ".join(reference) for text in texts), len(texts)
 
 
-def _in_the_text_often(written, right, n):
-    texts = Counter(" ".join(gram) for gram in _grams(written, n))
-    return sum(min(count, " ".join(right).count(text)) for text, count in texts.items()), sum(texts.values())
+def _in_the_text_often(hypothesis, reference, n):
+    texts = Counter(" ".join(gram) for gram in _grams(hypothesis, n))
+    return sum(min(count, " ".join(reference).count(text)) for text, count in texts.items()), sum(texts.values())
 
 
 ngrams = Exercise(
@@ -65,52 +69,52 @@ ngrams = Exercise(
     reference=matches,
     cases=_word_cases,
     call=_split(_counts),
-    outputs=("found", "written"),
+    outputs=("found", "total"),
     mistakes=[
         Mistake(
             edited(matches, "min(count, theirs[gram])", "count * (gram in theirs)"),
-            "Not clipped: “the the the the” finds the one “the” again and again. An n-gram counts at most as often as "
-            "it stands in the right translation.",
+            "Not clipped: “the the the the” finds the same “the” again and again. An n-gram counts at most as often as "
+            "it occurs in the reference.",
         ),
         Mistake(
             edited(matches, "min(count, theirs[gram])", "count * theirs[gram]"),
-            "Every pair of equal n-grams counts for you: two “a b” on each side are found four times. Each one of the "
-            "right translation can be found once.",
+            "You count every pair of equal n-grams: two “a b” on each side give four. Each n-gram of the reference can "
+            "be matched only once.",
         ),
         Mistake(
             edited(matches, "min(count, theirs[gram])", "count * min(count, theirs[gram])"),
-            "An n-gram that was written twice is counted twice over, once at each of its places. Go through the "
-            "different ones: set(…).",
+            "An n-gram that occurs twice is counted twice over, once at each of its places. Loop over the different "
+            "n-grams instead: set(…).",
         ),
         Mistake(
             edited(matches, "min(count, theirs[gram])", "(gram in theirs)"),
-            "Each kind of n-gram counts once for you, even where it stands twice on both sides: a set forgets how "
-            "often. A Counter knows.",
+            "You count each different n-gram once, even if it occurs twice on both sides: a set forgets how often. "
+            "A Counter knows.",
         ),
         Mistake(
             edited(matches, ("min(count, theirs[gram])", "(gram in theirs)"), ("sum(ours.values())", "len(ours)")),
-            "Both numbers count kinds of n-grams, not n-grams: sets forget how often.",
+            "Both your numbers count different n-grams, not all of them: sets forget how often each occurs.",
         ),
         Mistake(
             edited(matches, "sum(ours.values())", "sum(theirs.values())"),
-            "You divide by the n-grams of the right translation: that would be recall. Precision asks how much of "
-            "what was *written* is found.",
+            "You count the n-grams of the reference: that would be recall. Precision asks how much of the *hypothesis* "
+            "is found.",
         ),
         Mistake(
             lambda w, r, n: (
                 sum(a == b for a, b in zip(_grams(w, n), _grams(r, n))),
                 len(_grams(w, n)),
             ),
-            "Only n-grams at the same place count for you: one word too many at the front, and nothing is found. "
-            "BLEU looks for them anywhere.",
+            "You count only n-grams at the same place: with one extra word at the front, nothing is found. BLEU looks "
+            "for them anywhere.",
         ),
         Mistake(
             lambda w, r, n: matches(w, r, 1),
-            "Single words are counted, whatever n is.",
+            "You count single words, whatever n is.",
         ),
         Mistake(
             lambda w, r, n: tuple(map(sum, zip(*(matches(w, r, size) for size in range(1, n + 1))))),
-            "The runs of 1, 2, … up to n words are counted together. Here only those of n words are asked for.",
+            "You count runs of 1, 2, … up to n words together. Count only those of n words.",
         ),
         Mistake(
             edited(matches, "tuple(words[i : i + n])", "tuple(sorted(words[i : i + n]))"),
@@ -119,27 +123,27 @@ ngrams = Exercise(
         ),
         Mistake(
             edited(matches, "tuple(words[i : i + n])", "''.join(words[i : i + n])"),
-            "“sat on” finds “sa ton”: joined without a blank, they are the same letters. A tuple keeps words apart.",
+            "“sat on” finds “sa ton”: joined without a space, they are the same letters. A tuple keeps words apart.",
             seen_in="words of several letters",
         ),
         Mistake(
             _in_the_text,
-            "“he” is found in “the”: you look for letters in a text. Compare words with words.",
+            "“he” is found in “the”: you search for letters in a text. Compare words with words.",
             also=[_in_the_text_often],
             seen_in="words of several letters",
         ),
         Mistake(
             lambda w, r, n: matches(w, r, n)[::-1],
-            "The two numbers have changed places: first what is found, then how many were written.",
+            "The two numbers are swapped: first the matches, then the number of n-grams.",
         ),
         Mistake(
             edited(matches, "len(words) - n + 1", "len(words)"),
-            "At the end your runs become shorter than n: a slice does not complain there. T words have T - n + 1 "
-            "runs of n words.",
+            "At the end your n-grams become shorter than n: a slice raises no error there. T words have T - n + 1 "
+            "n-grams.",
         ),
         Mistake(
-            edited(matches, "sum(ours.values())", "len(written) - n + 1"),
-            "Two words have no run of four: that is 0 of them, not -1.",
+            edited(matches, "sum(ours.values())", "len(hypothesis) - n + 1"),
+            "Two words have no 4-gram: that is 0 of them, not -1.",
             seen_in="shorter than the n-gram",
         ),
         Mistake(
@@ -147,12 +151,13 @@ ngrams = Exercise(
             "The last n-gram is missing: T words have T - n + 1 of them.",
         ),
         Mistake(
-            edited(matches, "sum(ours.values())", "len(written)"),
-            "You divide by the words, not by the n-grams, of which there are n - 1 fewer.",
+            edited(matches, "sum(ours.values())", "len(hypothesis)"),
+            "You return the number of words. There are n - 1 fewer n-grams than words.",
         ),
     ],
     hints=[
         "Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) counts the n-grams of one side.",
-        "Two Counters have &, which takes the smaller count of each: (ours & theirs).total() is what is found.",
+        "ours & theirs, of two Counters, keeps the smaller count of each n-gram: (ours & theirs).total() is the "
+        "matches.",
     ],
 )

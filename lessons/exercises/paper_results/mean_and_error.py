@@ -1,4 +1,4 @@
-"""Lesson 15, my_mean_and_error: the mean of several trainings, and how sure it is."""
+"""Lesson 15, my_mean_and_error: the mean of several runs, and how certain it is."""
 
 import math
 
@@ -10,7 +10,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 def mean_and_error(scores: Tensor) -> tuple[Tensor, Tensor]:
-    """scores (N,), one of each seed -> their mean, and the standard error of that mean"""
+    """scores (N,), one per seed -> their mean, and the standard error of that mean"""
     return scores.mean(), scores.std() / math.sqrt(len(scores))
 
 
@@ -22,7 +22,7 @@ def _score_cases(generator) -> list[Case]:
 
 
 def _both(candidate, scores):
-    """Plain numbers are as good as tensors."""
+    """Plain numbers are accepted as well as tensors."""
     found = candidate(scores)
     if not isinstance(found, tuple | list):
         return found
@@ -39,35 +39,35 @@ errors = Exercise(
     mistakes=[
         Mistake(
             edited(mean_and_error, " / math.sqrt(len(scores))", ""),
-            "The error is the standard deviation: how far one training lies from another. The mean of N trainings is "
-            "surer than one of them: divide by √N.",
+            "That is the standard deviation: how far a single run typically is from the mean. The mean of N runs is "
+            "more certain than one run: divide by √N.",
             also=[edited(mean_and_error, "scores.std() / math.sqrt(len(scores))", "scores.std(correction=0)")],
         ),
         Mistake(
             edited(mean_and_error, "std() / math.sqrt(len(scores))", "var() / len(scores)"),
-            "That is the error squared, in points squared. Take the root.",
+            "That is the error squared. Take the root.",
         ),
         Mistake(
             edited(mean_and_error, "math.sqrt(len(scores))", "len(scores) / 2"),
-            "N ** 1 / 2 is half of N, not its root: put 1 / 2 in brackets, or take math.sqrt.",
+            "N ** 1 / 2 is half of N, not its root: write N ** (1 / 2), or use math.sqrt.",
         ),
         Mistake(
             edited(mean_and_error, "std()", "std(correction=0)"),
-            "The standard deviation divides by N here. The mean was taken from the same few numbers, which lie too "
-            "near to it: divide by N - 1. With three seeds that is 22 % more.",
+            "Your standard deviation divides by N. The mean comes from the same few numbers, so they are too close to "
+            "it: divide by N - 1. With three seeds the result is 22 % larger.",
         ),
         Mistake(
             edited(mean_and_error, "math.sqrt(len(scores))", "len(scores)"),
-            "Divided by N in place of √N: four times as many trainings only halve the error.",
+            "You divide by N instead of √N: four times as many runs only halve the error.",
         ),
         Mistake(
             edited(mean_and_error, "scores.mean()", "scores.max()"),
-            "That is the best of the seeds. The best of ten throws of a die is a six, and says nothing of the die; "
-            "the more seeds, the better it looks.",
+            "That is the best seed. The best of ten rolls of a die is usually a six, which says nothing about the die: "
+            "the more seeds you try, the better it looks.",
         ),
         Mistake(
             edited(mean_and_error, "std()", "var()"),
-            "That is the variance, the square; its unit would be points squared. Take the root.",
+            "You use the variance, which is the square of the standard deviation. Take the root.",
         ),
         Mistake(
             edited(mean_and_error, "scores.std() / math.sqrt(len(scores))", "(scores.max() - scores.min()) / 2"),
@@ -75,21 +75,24 @@ errors = Exercise(
         ),
         Mistake(
             edited(mean_and_error, "len(scores)", "len(scores) - 1"),
-            "N - 1 stands inside the standard deviation, and torch's std has it there; under the root it is N.",
+            "N - 1 belongs inside the standard deviation, where torch's std already has it; the root is of N.",
         ),
         Mistake(
             edited(mean_and_error, "scores.std()", "1.96 * scores.std()"),
-            "That is a 95 % interval, about two errors to each side. The error itself is asked for.",
+            "That is half of a 95 % interval, about two standard errors. Return the error itself.",
             also=[edited(mean_and_error, "scores.std()", "2 * scores.std()")],
         ),
         Mistake(
             lambda scores: mean_and_error(scores)[::-1],
-            "The two have changed places: first the mean, then its error.",
+            "The two are swapped: first the mean, then its error.",
         ),
         Mistake(
             edited(mean_and_error, "scores.mean()", "scores.median()"),
-            "That is the median. It may be a good choice, but the mean is asked for.",
+            "That is the median. It can be a good choice, but the task is the mean.",
         ),
     ],
-    hints=["scores.std() divides by N - 1, as it should.", "The error of the mean is the deviation over √N."],
+    hints=[
+        "scores.std() divides by N - 1, as it should.",
+        "The error of the mean is the standard deviation divided by √N.",
+    ],
 )

@@ -41,7 +41,7 @@ with right:
         return sacrebleu.BLEU.compute_bleu(found, written, length, right_length, smooth_method="none").score
 
 
-with wrong("There is no brevity penalty"):
+with wrong("The brevity penalty is missing"):
 
     def my_bleu(found, written, length, right_length):
         return 100 * math.prod(f / w for f, w in zip(found, written)) ** (1 / 4)
@@ -54,7 +54,7 @@ with wrong("That is the arithmetic mean"):
         return 100 * penalty * sum(f / w for f, w in zip(found, written)) / 4
 
 
-with wrong("Where nothing is, log 0 stops it"):
+with wrong("If nothing is, log 0 raises an error"):
 
     def my_bleu(found, written, length, right_length):
         penalty = min(1.0, math.exp(1 - right_length / length))
@@ -68,7 +68,7 @@ with wrong("Your BLEU runs from 0 to 1"):
         return penalty * math.prod(f / w for f, w in zip(found, written)) ** (1 / 4)
 
 
-with wrong("The two lengths changed places"):
+with wrong("The two lengths are swapped"):
 
     def my_bleu(found, written, length, right_length):
         penalty = min(1.0, math.exp(1 - length / right_length))
@@ -82,14 +82,14 @@ with wrong("Values: BLEU differs"):
         return 100 * penalty * math.prod(f / w for f, w in zip(found, written)) ** (1 / 3)
 
 
-with wrong("A quarter of the product, not its fourth root"):
+with wrong("That is a quarter of the product, not its fourth root"):
 
     def my_bleu(found, written, length, right_length):
         penalty = min(1.0, math.exp(1 - right_length / length))
         return 100 * penalty * math.prod(f / w for f, w in zip(found, written)) ** 1 / 4
 
 
-with wrong("A precision of 0 is left out of your mean"):
+with wrong("You leave precisions of 0 out of the mean"):
 
     def my_bleu(found, written, length, right_length):
         penalty = min(1.0, math.exp(1 - right_length / length))

@@ -63,7 +63,7 @@ with wrong("Not clipped"):
         return sum(gram in theirs for gram in ours), len(ours)
 
 
-with wrong("Each kind of n-gram counts once for you"):
+with wrong("You count each different n-gram once"):
 
     def my_matches(written, right, n):
         ours = [tuple(written[i : i + n]) for i in range(len(written) - n + 1)]
@@ -73,7 +73,7 @@ with wrong("Each kind of n-gram counts once for you"):
 
 edit("ours.total", "theirs.total", "that would be recall")
 
-with wrong("a slice does not complain there"):
+with wrong("a slice raises no error there"):
 
     def my_matches(written, right, n):
         ours = Counter(tuple(written[i : i + n]) for i in range(len(written)))
@@ -81,7 +81,7 @@ with wrong("a slice does not complain there"):
         return (ours & theirs).total(), ours.total()
 
 
-with wrong("joined without a blank"):
+with wrong("joined without a space"):
 
     def my_matches(written, right, n):
         ours = ["".join(written[i : i + n]) for i in range(len(written) - n + 1)]
@@ -89,14 +89,14 @@ with wrong("joined without a blank"):
         return (Counter(ours) & Counter(theirs)).total(), len(ours)
 
 
-with wrong("you look for letters in a text"):
+with wrong("you search for letters in a text"):
 
     def my_matches(written, right, n):
         ours = [" ".join(written[i : i + n]) for i in range(len(written) - n + 1)]
         return sum(gram in " ".join(right) for gram in ours), len(ours)
 
 
-with wrong("Every pair of equal n-grams counts for you"):
+with wrong("You count every pair of equal n-grams"):
 
     def my_matches(written, right, n):
         found = 0

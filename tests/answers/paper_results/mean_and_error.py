@@ -43,11 +43,11 @@ with right:
         return [scores.mean(), torch.sqrt(off @ off / (len(off) * (len(off) - 1)))]
 
 
-edit(" / len(scores) ** 0.5", "", "The error is the standard deviation")
+edit(" / len(scores) ** 0.5", "", "That is the standard deviation")
 
-edit("scores.mean", "scores.max", "That is the best of the seeds")
+edit("scores.mean", "scores.max", "That is the best seed")
 
-with wrong("The standard deviation divides by N here"):
+with wrong("Your standard deviation divides by N"):
 
     def my_mean_and_error(scores):
         return scores.mean(), torch.sqrt(((scores - scores.mean()) ** 2).mean() / len(scores))
@@ -55,12 +55,12 @@ with wrong("The standard deviation divides by N here"):
 
 edit("len(scores) ** ", "3**", "Values: error differs")
 
-edit(", ", ", 1.96 * ", "That is a 95 % interval")
+edit(", ", ", 1.96 * ", "That is half of a 95 % interval")
 
 edit(
     "scores.mean(), scores.std() / len(scores) ** 0.5",
     "scores.std() / len(scores) ** 0.5, scores.mean()",
-    "The two have changed places",
+    "The two are swapped",
 )
 
 edit("0.5", "1 / 2", "N ** 1 / 2 is half of N")

@@ -47,7 +47,7 @@ with right:
         return ids[1:]
 
 
-with wrong("A symptom: hand it another right translation"):
+with wrong("A symptom: pass another reference"):
 
     def mended_translation(next_logits, right, bos_id, eos_id, max_len):
         ids = []
@@ -58,7 +58,7 @@ with wrong("A symptom: hand it another right translation"):
         return ids
 
 
-with wrong("A symptom: hand it another right translation"):
+with wrong("A symptom: pass another reference"):
 
     def mended_translation(next_logits, right, bos_id, eos_id, max_len):
         words = []
@@ -70,7 +70,7 @@ with wrong("A symptom: hand it another right translation"):
         return words
 
 
-with wrong("it is stopped where the right translation ends"):
+with wrong("it stops where the reference ends"):
 
     def mended_translation(next_logits, right, bos_id, eos_id, max_len):
         words = []
@@ -82,9 +82,9 @@ with wrong("it is stopped where the right translation ends"):
         return words
 
 
-edit("torch.tensor(ids", "torch.tensor(ids[-1:]", "but reads only its last word")
+edit("torch.tensor(ids", "torch.tensor(ids[-1:]", "but reads only its last token")
 
-edit("<=", "<", "has one word too few")
+edit("<=", "<", "has one token too few")
 
 with wrong("max_len does not stop it"):
 
@@ -95,9 +95,9 @@ with wrong("max_len does not stop it"):
         return ids[1:]
 
 
-edit("= max_len", " len(right) - 1", "it is stopped where the right translation ends")
+edit("= max_len", " len(right) - 1", "it stops where the reference ends")
 
-with wrong("The end mark is among the words"):
+with wrong("The result contains the EOS token"):
 
     def mended_translation(next_logits, right, bos_id, eos_id, max_len):
         ids = [bos_id]
@@ -106,7 +106,7 @@ with wrong("The end mark is among the words"):
         return ids[1:]
 
 
-with wrong("It goes wrong here: other ids for the marks"):
+with wrong("It goes wrong here: other ids for BOS and EOS"):
 
     def mended_translation(next_logits, right, bos_id, eos_id, max_len):
         ids = [1]

@@ -33,6 +33,12 @@ with right:
 with right:
 
     def my_operations(n, d, k):
+        return n * d * torch.tensor([4 * d + 2 * n, 2 * d, 8 * d, k * d])
+
+
+with right:
+
+    def my_operations(n, d, k):
         from torch.utils.flop_counter import FlopCounterMode
 
         def count(run):
@@ -60,13 +66,13 @@ edit(
 
 edit("4 * n * d * d + ", "", "The four projections of the attention layer are missing")
 
-edit("8", "4", "Your LSTM has four matrices; it has four pairs")
+edit("8", "4", "It has four pairs: in each, one for the token")
 
 edit("n * n * d", "n * n", "A score is a dot product of two vectors of d features")
 
-edit("k * n * d * d", "k * n * d", "as if each feature were on its own")
+edit("k * n * d * d", "k * n * d", "as if each feature had its own kernel")
 
-with wrong("you counted multiplications and additions apart"):
+with wrong("you count multiplications and additions separately"):
 
     def my_operations(n, d, k):
         return 8 * n * d * d + 4 * n * n * d, 4 * n * d * d, 16 * n * d * d, 2 * k * n * d * d
