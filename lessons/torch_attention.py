@@ -113,7 +113,7 @@ class MultiheadAttentionByHand(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """query (L, B, E), key (S, B, kdim), value (S, B, vdim); with batch_first (B, …) first; or without B.
 
-        is_causal is a hint about attn_mask that only makes torch faster. Returns output, and weights (B, L, S),
+        is_causal promises that attn_mask is causal; here it changes nothing. Returns output, and weights (B, L, S),
         or (B, H, L, S) unless average_attn_weights, or None unless need_weights.
         """
         batched = query.dim() == 3

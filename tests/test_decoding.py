@@ -324,12 +324,12 @@ def test_a_finished_sentence_can_be_overtaken():
     assert steps[-1].kept[1].ids == (1, EOS)
 
 
-def test_without_normalisation_the_short_one_wins():
+def test_without_normalization_the_short_one_wins():
     def table(read):
         return words(0.4, 0.6, 0.0, 0.0) if len(read) < 4 else words(1.0, 0.0, 0.0, 0.0)
 
-    raw, normalised = (last(beam(Table(table), MARKS, width=4, length_penalty=p)).kept[0].ids for p in (0.0, 2.0))
-    assert raw == (1, EOS) and normalised == (1, A, A, A, EOS)
+    raw, normalized = (last(beam(Table(table), MARKS, width=4, length_penalty=p)).kept[0].ids for p in (0.0, 2.0))
+    assert raw == (1, EOS) and normalized == (1, A, A, A, EOS)
 
 
 @pytest.mark.parametrize("writer", WRITERS)

@@ -41,7 +41,7 @@ def test_a_picture_in_words():
     picture = show(plot_matrix([[0.25, -3.0]], title="scores"), alt="two numbers")
     assert repr(picture) == (
         "[Figure: two numbers]\nscores | ← tokens | features →\ncolumns: 0  1\n0: 0.25  −3.00\n"
-        "colours: PuOr from -4.5 to 4.5"
+        "colors: PuOr from -4.5 to 4.5"
     )
 
 

@@ -55,8 +55,8 @@ def names(labels):
     return [label.get_text() for label in labels]
 
 
-def brightness(colour):
-    return np.dot(to_rgb(colour), (0.299, 0.587, 0.114))
+def brightness(color):
+    return np.dot(to_rgb(color), (0.299, 0.587, 0.114))
 
 
 @every_plot
@@ -128,14 +128,14 @@ def test_the_names_of_the_axes(plot, title, rows, columns):
 
 
 @pytest.mark.parametrize("plot", [plot_matrix, plot_scores])
-def test_the_colours_of_signed_numbers_are_symmetric(plot):
+def test_the_colors_of_signed_numbers_are_symmetric(plot):
     ax = plot([[0.0, 2.0, -INF], [-4.0, 1.0, NAN]])
     low, high = mesh(ax).get_clim()
     assert low == -high and high >= 4
-    colours = mesh(ax).to_rgba([-4.0, 0.0, 2.0])
-    assert colours[0][0] > colours[0][2]  # orange: more red than blue
-    assert min(colours[1]) > 0.95  # white
-    assert colours[2][2] > colours[2][0]  # purple: more blue than red
+    colors = mesh(ax).to_rgba([-4.0, 0.0, 2.0])
+    assert colors[0][0] > colors[0][2]  # orange: more red than blue
+    assert min(colors[1]) > 0.95  # white
+    assert colors[2][2] > colors[2][0]  # purple: more blue than red
 
 
 def test_a_matrix_of_zeros_has_limits_too():
@@ -179,7 +179,7 @@ def test_what_is_no_ordinary_number_has_a_mark_of_its_own():
     assert len({hatches[text] for text in ("×", "−∞", "NaN")}) == 3
 
 
-def test_a_mark_has_a_colour_of_its_own_and_hides_the_number_below():
+def test_a_mark_has_a_color_of_its_own_and_hides_the_number_below():
     ax = plot_matrix([[-INF, NAN, 0.25]], blocked=[[0, 0, 1]])
     faces = {p.get_facecolor() for p in ax.patches if isinstance(p, Rectangle)}
     assert len(faces) == 3
@@ -254,7 +254,7 @@ def test_curves_go_through_their_points():
         np.testing.assert_array_equal(line.get_xydata(), np.stack([[1, 2, 3], y], axis=1))
 
 
-def test_six_curves_differ_in_colour_and_in_mark():
+def test_six_curves_differ_in_color_and_in_mark():
     lines = plot_curves([1, 2], {str(i): [i, i] for i in range(6)}).get_lines()
     assert len({line.get_color() for line in lines}) == 6
     assert len({line.get_marker() for line in lines}) == 6
@@ -342,7 +342,7 @@ def test_a_change_in_a_mask_shows_in_its_line():
 def test_a_heatmap_in_words():
     ax = plot_scores([[-INF, 0.5], [NAN, 2.0]], rows=["the", "cat"], columns="ab", blocked=[[0, 0], [0, 1]])
     assert describe(ax) == (
-        "scores | ← queries | keys →\ncolumns: a  b\nthe: −∞  0.50\ncat: NaN  ×\ncolours: PuOr from -0.75 to 0.75"
+        "scores | ← queries | keys →\ncolumns: a  b\nthe: −∞  0.50\ncat: NaN  ×\ncolors: PuOr from -0.75 to 0.75"
     )
 
 
@@ -395,7 +395,7 @@ def test_a_histogram_on_the_other_side_of_zero_is_told():
     assert one != other
 
 
-def test_a_logarithmic_axis_and_other_colours_are_told():
+def test_a_logarithmic_axis_and_other_colors_are_told():
     plain, logarithmic = (describe(plot_curves([1, 2, 3], CURVES, xlabel="d", log=log)) for log in ("", "x"))
     assert "d (logarithmic)" in logarithmic
     assert "logarithmic" not in plain
@@ -427,12 +427,12 @@ def test_numbers_stand_out_from_their_cells(plot):
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (values[row, column], ink)
 
 
-def luminance(colour):
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+def luminance(color):
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_a_heatmap_without_numbers_is_told_by_its_colours():
+def test_a_heatmap_without_numbers_is_told_by_its_colors():
     ax = plot_weights([[0.9, 0.1]], decimals=None)
     assert not ax.texts
     assert "0: 0.9  0.1" in describe(ax)

@@ -17,8 +17,8 @@ INK, QUIET, LINE = "#1b1f24", "#47505a", "#3f4752"
 PANEL, BORDER = "#fcfcfa", "#c4c9cf"
 LINE_HEIGHT = 1.3
 
-# Tints of the Okabe-Ito colours, which stay apart for colour-blind readers: (fill, edge).
-COLOURS = {
+# Tints of the Okabe-Ito colors, which stay apart for color-blind readers: (fill, edge).
+COLORS = {
     "data": ("#ffffff", "#5b646e"),
     "learned": ("#fdeccb", "#a87400"),  # orange
     "product": ("#dceefa", "#0072b2"),  # blue
@@ -35,7 +35,7 @@ Point = tuple[float, float]
 
 
 class Box(NamedTuple):
-    """A rectangle by its centre and size, with its colour and its words; a note is a quieter second line."""
+    """A rectangle by its centre and size, with its color and its words; a note is a quieter second line."""
 
     x: float
     y: float
@@ -92,7 +92,7 @@ def _quiet(x: float, y: float, words: str, anchor: str = "middle", size: float =
 
 def _frame(box: Box, radius: float = 6, dashes: str = "") -> str:
     """The rectangle of a box without its words."""
-    fill, edge = COLOURS[box.kind]
+    fill, edge = COLORS[box.kind]
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return (
         f'<rect x="{box.x - box.width / 2:g}" y="{box.y - box.height / 2:g}" width="{box.width:g}" '
@@ -408,7 +408,7 @@ def encoder_decoder() -> str:
 
 
 class Group(NamedTuple):
-    """Lessons that belong together: where their panel starts, the gap between them, the colour."""
+    """Lessons that belong together: where their panel starts, the gap between them, the color."""
 
     name: str
     left: float

@@ -17,7 +17,7 @@ LIVE_VIEW = "application/vnd.jupyter.widget-view+json"  # of a widget that has g
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+def normalize(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Only what belongs to the lesson stays: sources, ids, tags and outputs."""
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -60,7 +60,7 @@ def main(prefixes: list[str]) -> None:
             continue
         start = time.perf_counter()
         notebook = run(nbformat.read(path, as_version=4))
-        nbformat.write(normalise(notebook), path)
+        nbformat.write(normalize(notebook), path)
         print(f"{path.name}: {time.perf_counter() - start:.1f} s")
 
 

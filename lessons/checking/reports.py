@@ -26,10 +26,10 @@ class Report:
         return "\n".join(part for part in (f"{self.verdict}. {self.message}", self.evidence) if part)
 
     def _repr_html_(self) -> str:
-        colour = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
+        color = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
         evidence = f"<pre>{html.escape(self.evidence)}</pre>" if self.evidence else ""
         return (
-            f'<div style="border-left: 4px solid {colour}; padding: 2px 12px; white-space: pre-wrap">'
+            f'<div\n style="border-left: 4px solid {color}; padding: 2px 12px; white-space: pre-wrap">'
             f"<strong>{self.verdict}.</strong> {_marked_up(self.message)}{evidence}</div>"
         )
 
@@ -45,7 +45,7 @@ class Hints:
         return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
 
     def _repr_html_(self) -> str:
-        inner = _details("Solution: the package's own source", f"<pre>{html.escape(self.solution)}</pre>")
+        inner = _details("Solution", f"<pre>{html.escape(self.solution)}</pre>")
         for number, text in reversed(list(enumerate(self.texts, start=1))):
             inner = _details(f"Hint {number}", f"<p>{_marked_up(text)}</p>{inner}")
         return inner

@@ -1,6 +1,6 @@
 """The likeliest sentence, searched for word by word: greedily, or with a beam.
 
-The normalisation by length: Google's Neural Machine Translation System (arXiv 1609.08144), section 7, equation (14).
+The normalization by length: Google's Neural Machine Translation System (arXiv 1609.08144), section 7, equation (14).
 """
 
 from collections import deque
@@ -57,7 +57,7 @@ def write(writer: Writer, marks: Marks, choose: Callable[[Tensor], Tensor], max_
 class Hypothesis(NamedTuple):
     """A sentence of a beam search: its ids from the begin mark on, and the log of its probability.
 
-    parent: its place in the beam of the step before. score: log_prob, normalised by the length.
+    parent: its place in the beam of the step before. score: log_prob, normalized by the length.
     """
 
     ids: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Numbers against numbers: curves, bars with error bars, histograms; told apart by mark and line, not colour alone."""
+"""Numbers against numbers: curves, bars with error bars, histograms; told apart by mark and line, not color alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from lessons._checks import positive
 from lessons.plots.arrays import as_array
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
 DARK = "#222222"
 MARKERS, LINES = "osD^vP", ("-", "--", "-.", ":", "-", "--")
 
@@ -33,7 +33,7 @@ def plot_curves(
         if y.shape != (len(x),):
             raise ValueError(f"curve {name!r} has shape {y.shape}; expected ({len(x)},), one point for each x")
         mark, line = MARKERS[i % 6], LINES[i % 6]
-        ax.plot(list(x), y, label=name, color=COLOURS[i % 6], linestyle=line, marker=mark, markersize=5)
+        ax.plot(list(x), y, label=name, color=COLORS[i % 6], linestyle=line, marker=mark, markersize=5)
     if "x" in log:
         ax.set_xscale("log", base=2)
         ax.set_xticks(list(x), labels=[f"{value:g}" for value in x])
@@ -58,7 +58,7 @@ def plot_bars(
     numbers = {name: _numbers(group).ravel() for name, group in groups.items()}
     several = {name: sample if len(sample) > 1 else [] for name, sample in numbers.items()}
     line = {"color": DARK, "linewidth": 1.2}
-    sns.barplot(numbers, ax=ax, color=COLOURS[0], alpha=0.55, width=0.6, errorbar="sd", capsize=0.2, err_kws=line)
+    sns.barplot(numbers, ax=ax, color=COLORS[0], alpha=0.55, width=0.6, errorbar="sd", capsize=0.2, err_kws=line)
     sns.swarmplot(several, ax=ax, color="white", edgecolor=DARK, linewidth=1.2, size=6)
     for i, sample in enumerate(numbers.values()):
         text = f"{sample.mean():.2f}" + (f" ± {sample.std(ddof=1):.2f}" if len(sample) > 1 else "")
@@ -84,7 +84,7 @@ def plot_histograms(
     edges = np.histogram_bin_edges(np.concatenate(list(numbers.values())), bins=bins)
     for i, (name, sample) in enumerate(numbers.items()):
         share = np.histogram(sample, bins=edges)[0] / len(sample)
-        ax.stairs(share, edges, label=name, color=COLOURS[i % 6], linestyle=LINES[i % 6], linewidth=1.8)
+        ax.stairs(share, edges, label=name, color=COLORS[i % 6], linestyle=LINES[i % 6], linewidth=1.8)
     return _finish(ax, xlabel, ylabel, title)
 
 

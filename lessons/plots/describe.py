@@ -24,10 +24,10 @@ def _cells(ax: Axes) -> list[str]:
     lines = ["columns: " + "  ".join(label.get_text() for label in ax.get_xticklabels())]
     for row, name in enumerate(label.get_text() for label in ax.get_yticklabels()):
         written = {int(cell.get_position()[0]): cell.get_text() for cell in ax.texts if _row(cell) == row}
-        coloured = {i: f"{number:.1f}" for i, number in enumerate(numbers[row]) if i not in written}
-        lines.append(f"{name}: " + "  ".join(text for _, text in sorted({**written, **coloured}.items())))
+        colored = {i: f"{number:.1f}" for i, number in enumerate(numbers[row]) if i not in written}
+        lines.append(f"{name}: " + "  ".join(text for _, text in sorted({**written, **colored}.items())))
     low, high = mesh.get_clim()
-    return [*lines, f"colours: {mesh.get_cmap().name} from {low:.2g} to {high:.2g}"]
+    return [*lines, f"colors: {mesh.get_cmap().name} from {low:.2g} to {high:.2g}"]
 
 
 def _row(cell: Text) -> int:

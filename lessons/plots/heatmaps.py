@@ -1,7 +1,7 @@
 """Matrices as pictures, with numbers in the cells and named axes.
 
-Bright means much, or visible. Three marks stand for what is no ordinary number, and none is a colour alone:
-× on hatched grey for a blocked cell, −∞ on black, NaN on cross-hatched white.
+Bright means much, or visible. Three marks stand for what is no ordinary number, and none is a color alone:
+× on hatched gray for a blocked cell, −∞ on black, NaN on cross-hatched white.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from lessons._checks import whole
 from lessons.plots.arrays import as_array
 
-WEIGHTS, SIGNED = "cividis", "PuOr"  # both can be told apart in every common form of colour blindness
+WEIGHTS, SIGNED = "cividis", "PuOr"  # both can be told apart in every common form of color blindness
 
 
 def plot_matrix(
@@ -35,7 +35,7 @@ def plot_matrix(
 ) -> Axes:
     """Any matrix (R, C). `blocked` (R, C), True = crossed out whatever its number.
 
-    decimals: how many the numbers in the cells have; None draws no numbers. limits: the values of the colours' ends.
+    decimals: how many the numbers in the cells have; None draws no numbers. limits: the values of the colors' ends.
     """
     matrix = _matrix(values, "values")
     crossed = np.zeros(matrix.shape, dtype=bool) if blocked is None else _matrix(blocked, "blocked").astype(bool)
@@ -87,8 +87,8 @@ def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = "allowed", *
     matrix = _matrix(allowed, "allowed")
     if matrix.dtype != bool:
         raise ValueError(f"allowed holds {matrix.dtype}; expected bool, True = may look")
-    colours = {"cmap": WEIGHTS, "limits": (0.0, 1.0)}
-    defaults: dict[str, Any] = {**_ATTENTION, **colours, "decimals": 0, "blocked": ~matrix}
+    colors = {"cmap": WEIGHTS, "limits": (0.0, 1.0)}
+    defaults: dict[str, Any] = {**_ATTENTION, **colors, "decimals": 0, "blocked": ~matrix}
     return plot_matrix(matrix.astype(float), ax=ax, title=title, **{**defaults, **options})
 
 
@@ -122,15 +122,15 @@ def _write_numbers(ax: Axes, matrix: np.ndarray, where: np.ndarray, decimals: in
     mesh = ax.collections[0]
     for row, column in np.argwhere(where).tolist():
         value = matrix[row, column]
-        colour = mesh.to_rgba(np.array(float(value)))
-        ink = "#ffffff" if _luminance(colour) < 0.179 else "#000000"  # the greater contrast
+        color = mesh.to_rgba(np.array(float(value)))
+        ink = "#ffffff" if _luminance(color) < 0.179 else "#000000"  # the greater contrast
         text = f"{round(float(value), decimals) + 0.0:.{decimals}f}".replace("-", "−")
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
 
 
-def _luminance(colour: np.ndarray) -> float:
+def _luminance(color: np.ndarray) -> float:
     """Relative luminance from 0 to 1, as the Web Content Accessibility Guidelines define it."""
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -30,9 +30,9 @@ th, td { padding: 4px 7px; text-align: center; border: 1px solid #fff; font-weig
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix to draw. tone: "mask", "scores", "weights", "values", "ids" or "homes", for colours and marks.
+    """One matrix to draw. tone: "mask", "scores", "weights", "values", "ids" or "homes", for colors and marks.
 
-    "homes" colours and marks each cell by the head that its number belongs to, and "blocked" is out of place.
+    "homes" colors and marks each cell by the head that its number belongs to, and "blocked" is out of place.
     Where there is room for one panel only, it is the main one.
     """
 
@@ -91,10 +91,10 @@ def figure(drawn: list[Panel]) -> Figure:
 
 
 def _plot_homes(panel: Panel, ax: Axes, **options: Any) -> None:
-    colours: Any = ListedColormap(HEADS, name="heads")
+    colors: Any = ListedColormap(HEADS, name="heads")
     limits = (-0.5, len(HEADS) - 0.5)
     axes = {"row_axis": panel.row_axis, "column_axis": panel.column_axis}
-    plots.plot_matrix(panel.groups, ax=ax, cmap=colours, limits=limits, decimals=None, **axes, **options)
+    plots.plot_matrix(panel.groups, ax=ax, cmap=colors, limits=limits, decimals=None, **axes, **options)
     for row, column in panel.values.new_ones(panel.values.shape).nonzero().tolist():
         ax.text(column + 0.5, row + 0.5, _home_text(panel, row, column), ha="center", va="center", fontsize=8)
 
@@ -164,7 +164,7 @@ def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str
     value, blocked = panel.values[row, column].item(), bool(panel.hidden[row, column])
     crossed = blocked and (panel.tone == "mask" or (panel.tone == "weights" and value == 0))
     text = cell_text(panel.tone, value, crossed, panel.decimals)
-    ground, ink = _colours(panel.tone, float(value), crossed, bound)
+    ground, ink = _colors(panel.tone, float(value), crossed, bound)
     style = f"background:{ground};color:{ink}"
     if not words:
         return f'<td style="{style}">{text}</td>'
@@ -226,7 +226,7 @@ def _bound(panel: Panel) -> float:
     return (float(ordinary.max()) if len(ordinary) else 0.0) or 1.0
 
 
-def _colours(tone: str, value: float, crossed: bool, bound: float) -> tuple[str, str]:
+def _colors(tone: str, value: float, crossed: bool, bound: float) -> tuple[str, str]:
     """Ground and ink, as in lessons.plots."""
     if crossed:
         return "#c8c8c8", "#222"

@@ -154,7 +154,7 @@ def test_many_tokens_stay_fluid(page):
     assert page.evaluate("document.querySelectorAll('*').length") < 1000
 
 
-def test_the_large_map_has_the_colours_of_its_weights(page):
+def test_the_large_map_has_the_colors_of_its_weights(page):
     weights = torch.zeros(40, 50)
     weights[3, 7] = 1.0
     widget = AttentionExplorer(weights)

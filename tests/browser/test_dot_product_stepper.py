@@ -206,7 +206,7 @@ def test_a_click_in_the_list_goes_there(shown):
     assert shown.locator(".ds-steps [tabindex='0']").count() == 1
 
 
-def test_the_present_step_is_marked_without_colour(shown):
+def test_the_present_step_is_marked_without_color(shown):
     before = "index => getComputedStyle(document.querySelector(`[data-step='${index}']`), '::before').content"
     assert "▸" in shown.evaluate(before, 0) and "▸" not in shown.evaluate(before, 1)
     expect(shown.locator('[data-step="0"] .ds-text')).not_to_be_empty()

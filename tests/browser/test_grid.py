@@ -200,10 +200,10 @@ def test_each_cell_says_where_it_is_and_what_it_holds(shown):
     empty = "query 0 “a”, sum of the weights: 0.00, this query may look at nothing"
     expect(bare.cell(shown, "weights", 0, 4)).to_have_attribute("aria-label", empty)
     expect(shown.get_by_role("status")).to_contain_text("Query 0 “a” may look at nothing.")
-    expect(shown.get_by_role("status")).to_contain_text("nn.MultiheadAttention makes them NaN")
+    expect(shown.get_by_role("status")).to_contain_text("nn.MultiheadAttention makes them NaN or 0")
 
 
-def test_marks_are_never_a_colour_alone(page):
+def test_marks_are_never_a_color_alone(page):
     scores = [[math.nan, math.inf, -math.inf], [1.0, 2.0, 3.0], [-0.001, 1234.0, 0.5]]
     studio = MaskStudio(target=3, scores=scores)
     studio.edits = [[0, 1], [0, 2]]
@@ -224,14 +224,14 @@ def test_marks_are_never_a_colour_alone(page):
         assert bare.cell(page, "allowed", 1, 1).inner_text() == seen
 
 
-def test_colours_can_be_read(page):
+def test_colors_can_be_read(page):
     worst = page.evaluate("""() => {
         const light = (hex) => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16) / 255)
             .map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
             .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
         let worst = 21;
         for (const stops of [constants.WEIGHTS, constants.SIGNED]) for (let i = 0; i <= 1000; i++) {
-            const ground = palette.mixColour(stops, i / 1000);
+            const ground = palette.mixColor(stops, i / 1000);
             const [a, b] = [light(ground), light(palette.inkOn(ground))].sort((x, y) => y - x);
             worst = Math.min(worst, (a + 0.05) / (b + 0.05));
         }

@@ -206,7 +206,7 @@ def test_pictures_say_their_numbers(shown):
     assert f"Now: d 16, not scaled, {curves['entropy']['not scaled'][4]:.2f}." in label
 
 
-def test_lines_differ_by_more_than_colour(shown):
+def test_lines_differ_by_more_than_color(shown):
     for chart in ("entropies", "gradients"):
         part = shown.locator(f'[data-part="{chart}"]')
         dashes = [
@@ -244,7 +244,7 @@ def test_bars_stand_beside_their_cells(page):
             assert math.isclose(bar["y"] + bar["height"] / 2, cell["y"] + cell["height"] / 2, abs_tol=1.5)
 
 
-def test_small_entries_of_the_jacobian_have_no_strong_colour(page):
+def test_small_entries_of_the_jacobian_have_no_strong_color(page):
     bare.show(page, ScalingLab(2, q=[30.0, 0.0], k=[[1.0, 0.0], [0.0, 0.0]]))
     grounds = page.locator('[data-part="jacobian"] .hg-cell').evaluate_all(
         "all => all.map(x => x.style.backgroundColor)"

@@ -226,9 +226,9 @@ def test_pause_and_stop_tell_python(shown):
     assert sent(shown) == [{"set": {"paused": True}}, {"set": {"paused": False}}, {"set": {"stopping": True}}]
     shown.evaluate("frame()")
     expect(part(shown, "stop")).to_be_disabled()
-    set_state(shown, status="interrupted", stopping=False, reason="stopped after step 40; what was learnt is kept")
+    set_state(shown, status="interrupted", stopping=False, reason="stopped after step 40; what was learned is kept")
     expect(part(shown, "pause")).to_be_disabled()
-    expect(part(shown, "reason")).to_have_text("Interrupted: stopped after step 40; what was learnt is kept.")
+    expect(part(shown, "reason")).to_have_text("Interrupted: stopped after step 40; what was learned is kept.")
 
 
 def test_an_error_is_shown_as_text(page):

@@ -314,7 +314,7 @@ def test_html():
     report = toy.check(cell('def my_shares(x):\n    raise ValueError("<b>")\n'))
     page = report._repr_html_()
     assert "<b>" not in page
-    assert page.startswith('<div style="border-left: 4px solid #D55E00;')
+    assert page.startswith('<div\n style="border-left: 4px solid #D55E00;')
     assert "<strong>Not yet.</strong> my_shares could not be run" in page
     assert page.endswith("</pre></div>")
     assert "#0072B2" in toy.check(my_shares)._repr_html_()

@@ -60,11 +60,11 @@ def test_alone_it_waits():
 
 def test_it_hands_on_what_it_is_given_and_keeps_the_numbers():
     monitor, given = TrainingMonitor(total=30), list(a_run(30))
-    handed = [report for report in monitor.watch(given) if not monitor.measure(learnt=report.step / 30)]
+    handed = [report for report in monitor.watch(given) if not monitor.measure(learned=report.step / 30)]
     assert all(one is other for one, other in zip(handed, given, strict=True))
     assert monitor.steps == [report.step for report in given]
     assert monitor.losses == pytest.approx([report.loss for report in given], rel=1e-5)
-    assert monitor.measures["learnt"] == [(step, pytest.approx(step / 30, abs=1e-6)) for step in range(1, 31)]
+    assert monitor.measures["learned"] == [(step, pytest.approx(step / 30, abs=1e-6)) for step in range(1, 31)]
     assert (monitor.status, monitor.reason) == ("finished", "")
     assert monitor.latest[2] == pytest.approx(given[-1].learning_rate, rel=1e-5)
 
@@ -212,7 +212,7 @@ def test_stop_ends_the_loop_after_the_present_step():
         seen.append(report.step)
     assert seen == [1, 2, 3, 4] and ended == [True]
     assert (monitor.status, monitor.stopping) == ("interrupted", False)
-    assert monitor.reason == "stopped after step 4; what was learnt is kept"
+    assert monitor.reason == "stopped after step 4; what was learned is kept"
     assert watch(monitor, 6, start=4) == [5, 6, 7, 8, 9, 10]
 
 
@@ -232,7 +232,7 @@ def test_stop_ends_a_pause():
         (ZeroDivisionError(), "stopped by an error", "ZeroDivisionError"),
         (TypeError(f"bad {object()!r}"), "stopped by an error", "TypeError: bad <object object>"),
         (KeyError("x" * 500), "stopped by an error", f"KeyError: '{'x' * 188}…"),
-        (KeyboardInterrupt(), "interrupted", "by the keyboard or the button of Jupyter; what was learnt is kept"),
+        (KeyboardInterrupt(), "interrupted", "by the keyboard or the button of Jupyter; what was learned is kept"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -274,7 +274,11 @@ def shell(monkeypatch):
     ("body", "status", "reason"),
     [
         ("raise RuntimeError('no room')", "stopped by an error", "RuntimeError: no room"),
-        ("raise KeyboardInterrupt", "interrupted", "by the keyboard or the button of Jupyter; what was learnt is kept"),
+        (
+            "raise KeyboardInterrupt",
+            "interrupted",
+            "by the keyboard or the button of Jupyter; what was learned is kept",
+        ),
         ("break", "interrupted", "the loop was left after step 1"),
     ],
 )

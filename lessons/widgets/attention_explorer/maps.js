@@ -1,13 +1,13 @@
 import { WEIGHTS } from "../shared/constants.js";
 import { formatNumber } from "../shared/numbers.js";
 import { QUIET, claim, escapeText } from "../shared/markup.js";
-import { channels, mixColour } from "../shared/palette.js";
+import { channels, mixColor } from "../shared/palette.js";
 
 // The pictures of AttentionExplorer: small maps, a large one where there are too many cells for a grid, and lines.
 
 export const LEAST_LINE = 0.02;
 const MOST_LINES = 400; // so many cells, and all lines are drawn at once
-const SHADES = Array.from({ length: 256 }, (_, i) => mixColour(WEIGHTS, i / 255));
+const SHADES = Array.from({ length: 256 }, (_, i) => mixColor(WEIGHTS, i / 255));
 const CHANNELS = SHADES.map(channels);
 
 /** Paint bytes (0 to 255) as a map on a canvas of one pixel a cell. NaN must have been made 0. */

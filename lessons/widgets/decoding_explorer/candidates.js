@@ -22,18 +22,18 @@ const soft = (logits, temperature) => softmax(Float64Array.from(logits, (x) => x
 export function distribute(logits, order, { temperature, top_k, top_p }, known = null) {
   const after = soft(logits, temperature);
   const byK = top_k ? Math.min(top_k, order.length) : order.length;
-  const normalise = (count) => {
+  const normalize = (count) => {
     let sum = 0;
     for (let place = 0; place < count; place++) sum += after[order[place]];
     order.forEach((id, place) => { after[id] = place < count ? after[id] / sum : 0; });
   };
-  if (byK < order.length) normalise(byK);
+  if (byK < order.length) normalize(byK);
   let kept = byK;
   if (top_p < 1) {
     let before = 0;
     for (kept = 0; kept < byK && before < top_p; kept++) before += after[order[kept]];
     kept = Math.min(known ?? kept, byK);
-    normalise(kept);
+    normalize(kept);
   }
   return { model: soft(logits, 1), after, byK, kept };
 }

@@ -1,7 +1,7 @@
 import { ALLOWED, INFINITE, SIGNED } from "../shared/constants.js";
 import { formatNumber, inRows, readFloats, readMatrix, sumOf } from "../shared/numbers.js";
 import { QUIET_NAME, claim, escapeText } from "../shared/markup.js";
-import { VISIBLE, mixColour } from "../shared/palette.js";
+import { VISIBLE, mixColor } from "../shared/palette.js";
 import { fillWeights, mix } from "../shared/attention.js";
 import { TONES } from "../shared/tones.js";
 import { View, asWidget, button, choice, joined } from "../shared/parts.js";
@@ -10,7 +10,7 @@ import { HISTORY } from "./constants.js";
 // FunctionLab, put together from grids. The function is the learner's and runs in Python: a click goes there and
 // its result comes back. The reference is computed here, from the mask that the result belongs to.
 
-const PALE = mixColour(SIGNED, 0.5);
+const PALE = mixColor(SIGNED, 0.5);
 
 /** With its sign, also where only the further decimals are not 0. */
 const signed = (x, decimals = 2) =>
@@ -23,7 +23,7 @@ Object.assign(TONES, {
     if (!differs) return { text: "=", ground: PALE, say: "the same" };
     const look = { mark: "≠", text: signed(x), say: `differs by ${signedInWords(x)}` };
     if (Number.isNaN(x)) return { ...look, kind: "nan" };
-    return Number.isFinite(x) ? { ...look, ground: mixColour(SIGNED, 0.5 + x / (2.5 * most)) } : { ...look, kind: "infinite" };
+    return Number.isFinite(x) ? { ...look, ground: mixColor(SIGNED, 0.5 + x / (2.5 * most)) } : { ...look, kind: "infinite" };
   },
   moves: (x, hidden) => {
     if (x && hidden) return { mark: "↕", text: "leak", ground: VISIBLE, leak: true, say: "moves, though it may not see it: a leak" };
@@ -63,7 +63,7 @@ const LAB = `
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
     <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span>
     <span><span class="hg-cell" style="background:${PALE};color:#000">=</span>the same</span>
-    <span><span class="hg-cell" style="background:${mixColour(SIGNED, 0.75)};color:#000"><b>≠</b></span>differs by more than rounding</span></div>`;
+    <span><span class="hg-cell" style="background:${mixColor(SIGNED, 0.75)};color:#000"><b>≠</b></span>differs by more than rounding</span></div>`;
 
 class Laboratory extends View {
   static TRAITS = ["tokens", "key_tokens", "presets", "start", "names", "chosen", "mask", "history", "result", "scores", "values"];

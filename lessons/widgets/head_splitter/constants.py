@@ -18,7 +18,7 @@ WAY: list[dict[str, Any]] = [
         "variable": "x",
         "code": "x",
         "axes": _TELLING,
-        "about": "One row for each token; the colours and letters show which head each number will belong to.",
+        "about": "One row for each token; the colors and letters show which head each number will belong to.",
     },
     {
         "name": "cut",

@@ -16,7 +16,7 @@ from lessons.widgets.pictures import Panel
 
 
 class HeadSplitter(LessonWidget):
-    """x (B, T, D), coloured by head, on its way through view, transpose and reshape; a wrong way is beside it.
+    """x (B, T, D), colored by head, on its way through view, transpose and reshape; a wrong way is beside it.
 
     batch, length, num_heads, head_dim: B, T, H and d, with D = H·d; at most 3, 6, 8 and 4, and 200 numbers in all.
     x (B, T, D): your own numbers, which bring their own sizes; else numbers that tell where they come from.

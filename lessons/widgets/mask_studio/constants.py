@@ -5,5 +5,6 @@ from lessons.vocabulary import PAD as PAD
 HISTORY = 30  # so many steps can be undone
 ADVICE = (
     "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; "
-    "nn.MultiheadAttention makes them NaN; with −1e9 the query looks evenly at all that is hidden."
+    "nn.MultiheadAttention makes them NaN or 0, depending on its path; with −1e9 the query attends evenly to all "
+    "that is hidden."
 )

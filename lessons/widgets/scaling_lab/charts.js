@@ -2,7 +2,7 @@ import { formatNumber } from "../shared/numbers.js";
 import { escapeText, svgLine, svgText, tenth } from "../shared/markup.js";
 import { LINE_NAMES } from "./constants.js";
 
-// The charts of ScalingLab, as SVG in text. Lines differ by dash and mark, not by colour alone; each chart says its numbers.
+// The charts of ScalingLab, as SVG in text. Lines differ by dash and mark, not by color alone; each chart says its numbers.
 
 const WIDE = 350;
 const HIGH = 224;

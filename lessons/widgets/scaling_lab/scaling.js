@@ -81,7 +81,7 @@ export class Products {
   /** By scaled: a summary for each size. Kept until the temperature changes. */
   curves(temperature) {
     if (temperature !== this.temperature) {
-      const curve = (scaled) => this.sizes.map((d, at) => summarise(this, at, divisorOf(d, scaled, temperature)));
+      const curve = (scaled) => this.sizes.map((d, at) => summarize(this, at, divisorOf(d, scaled, temperature)));
       this.drawnCurves = { false: curve(false), true: curve(true) };
       this.temperature = temperature;
     }
@@ -122,7 +122,7 @@ export function gradientSize(weights, divisor, products, query, at) {
 const medianOf = (numbers) => numbers.sort((a, b) => a - b)[(numbers.length - 1) >> 1];
 
 /** The mean entropy of all queries, their median gradient, and the share that gives over 99 % to a single key. */
-function summarise(products, at, divisor) {
+function summarize(products, at, divisor) {
   const weights = products.queries.map((_, n) => softmax(products.scores(n, at).map((x) => x / divisor)));
   const mean = (numbers) => sumOf(numbers) / numbers.length;
   return {

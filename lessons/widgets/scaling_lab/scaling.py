@@ -61,7 +61,7 @@ def sizes(d: int, most: int) -> list[int]:
     return sorted({2**i for i in range(most.bit_length())} | {most, d})
 
 
-def summarise(q: Tensor, k: Tensor, divisor: float) -> dict[str, float]:
+def summarize(q: Tensor, k: Tensor, divisor: float) -> dict[str, float]:
     """The mean entropy of all queries, their median gradient, and the share that gives over 99 % to a single key."""
     weights = (multiply(q, k) / divisor).softmax(dim=-1)
     gradient = by_query(weights, k, divisor).square().sum(dim=(-2, -1)).sqrt()

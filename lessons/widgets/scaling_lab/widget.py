@@ -131,7 +131,7 @@ class ScalingLab(LessonWidget):
             q, k = self.vectors(d)
             for scaled, name in LINE_NAMES.items():
                 divisor = (math.sqrt(d) if scaled else 1.0) * self.temperature
-                for measure, number in scaling.summarise(q, k, divisor).items():
+                for measure, number in scaling.summarize(q, k, divisor).items():
                     curves[measure][name].append(number)
         return curves
 

@@ -7,8 +7,8 @@ export const VISIBLE = WEIGHTS.at(-1);
 /** Red, green and blue, from 0 to 255. */
 export const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
-/** A colour between the stops; share from 0 to 1. */
-export function mixColour(stops, share) {
+/** A color between the stops; share from 0 to 1. */
+export function mixColor(stops, share) {
   const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(place), stops.length - 2);
   const [a, b] = [channels(stops[low]), channels(stops[low + 1])];

@@ -1,5 +1,5 @@
 import { formatNumber } from "./numbers.js";
-import { VISIBLE, mixColour } from "./palette.js";
+import { VISIBLE, mixColor } from "./palette.js";
 import { ADDITIVE, ALLOWED, BLOCKED, SIGNED, WEIGHTS } from "./constants.js";
 
 // A tone says what a number means, what stands in its cell, and how it looks. Bright means much, or visible.
@@ -15,7 +15,7 @@ function special(x) {
 /** A mask's cell, blocked and visible, in the words of a convention. */
 const WRITTEN = { [ALLOWED]: ["False", "True"], [BLOCKED]: ["True", "False"], [ADDITIVE]: ["−∞", "0"] };
 
-const bySign = (x, bound) => special(x) ?? ordinary(x, mixColour(SIGNED, 0.5 + x / (3 * bound)));
+const bySign = (x, bound) => special(x) ?? ordinary(x, mixColor(SIGNED, 0.5 + x / (3 * bound)));
 
 export const TONES = {
   rule: (x) => (x ? { text: "", ground: VISIBLE, say: "allowed" } : { ...CROSSED, say: "blocked" }),
@@ -31,7 +31,7 @@ export const TONES = {
   },
   weights: (x, blocked) => {
     if (blocked && x === 0) return { ...CROSSED, say: "blocked, weight 0" };
-    const look = special(x) ?? ordinary(x, mixColour(WEIGHTS, x));
+    const look = special(x) ?? ordinary(x, mixColor(WEIGHTS, x));
     return { ...look, leak: blocked, say: `${blocked ? "blocked, yet " : ""}weight ${look.text}` };
   },
   scores: (x, blocked, { bound }) => {
@@ -50,7 +50,7 @@ export const TONES = {
   ids: (x) => ({ text: String(x), ground: "#e8e8ec", say: `id ${x}` }),
 };
 
-/** The greatest ordinary number, for the colours. */
+/** The greatest ordinary number, for the colors. */
 export function boundOf(matrix) {
   let most = 0;
   for (const row of matrix) for (const x of row) if (Math.abs(x) < 1e6 && Math.abs(x) > most) most = Math.abs(x);

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from lessons import plots
-from lessons.plots.curves import COLOURS, LINES, MARKERS
+from lessons.plots.curves import COLORS, LINES, MARKERS
 from lessons.widgets.pictures import Drawing, Panel, format_number
 from lessons.widgets.training_monitor.recording import Curve, Point, in_words, weights_of
 
@@ -34,7 +34,7 @@ def _table(name: str, points: list[Point], digits: int) -> Panel:
 
 
 def _rounded(numbers: Tensor, digits: int) -> Tensor:
-    """Equal where the table shows the same: so are their colours."""
+    """Equal where the table shows the same: so are their colors."""
     return numbers.round(decimals=digits)
 
 
@@ -57,7 +57,7 @@ def figure(
     if measures:
         ax = next(axes)
         for i, (name, points) in enumerate(measures.items()):
-            style = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": LINES[i], "label": in_words(name)}
+            style = {"color": COLORS[i], "marker": MARKERS[i], "linestyle": LINES[i], "label": in_words(name)}
             ax.plot(*zip(*points), **style)
         ax.set(ylim=(-0.02, 1.02), xlabel="step", ylabel="share")
         ax.legend(frameon=False)

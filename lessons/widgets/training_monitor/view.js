@@ -6,7 +6,7 @@ import { SIGNS, lossChart, measureChart, plan, say } from "./charts.js";
 
 // TrainingMonitor: the state comes from Python; here are the buttons, the charts and the point that is read out.
 
-const HELP = `Pause waits after the present step; Stop ends there and keeps what was learnt. If neither answers while the cell runs,
+const HELP = `Pause waits after the present step; Stop ends there and keeps what was learned. If neither answers while the cell runs,
   Jupyter's own button ■ (interrupt) does: the model stays as it is then, and the cell can be run again.`;
 const HINT = "Point at the curve, or move along it with the arrow keys, to read a step.";
 const inWords = (name) => name.replaceAll("_", " ");

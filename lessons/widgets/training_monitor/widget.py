@@ -81,7 +81,7 @@ class TrainingMonitor(LessonWidget):
                     yield progress
                     self._wait()
                     if self.stopping:
-                        self._end(INTERRUPTED, f"stopped after step {self.step}; what was learnt is kept")
+                        self._end(INTERRUPTED, f"stopped after step {self.step}; what was learned is kept")
                         return
             self._end(FINISHED)
         except GeneratorExit:
@@ -290,5 +290,5 @@ class TrainingMonitor(LessonWidget):
 
 def _why(error: BaseException) -> tuple[str, str]:
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED, "by the keyboard or the button of Jupyter; what was learnt is kept"
+        return INTERRUPTED, "by the keyboard or the button of Jupyter; what was learned is kept"
     return FAILED, recording.say_error(error)
