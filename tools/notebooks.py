@@ -12,16 +12,26 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "notebooks"
+CARDS = ROOT / "cards"
 LIVE_VIEW = "application/vnd.jupyter.widget-view+json"  # of a widget that has gone with its kernel; its picture stays
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def normalize(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Only what belongs to the lesson stays: sources, ids, tags and outputs."""
+def in_a_hurry(name: str) -> str:
+    """The lesson's card, folded. The blank lines let Markdown in."""
+    card = (CARDS / f"{name}.md").read_text(encoding="utf-8").strip()
+    return f"<details><summary><b>In a hurry</b></summary>\n\n{card}\n\n</details>"
+
+
+def normalize(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
+    """Only what belongs to the lesson stays: sources, ids, tags and outputs. Its card comes from the card's file."""
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
+        if cell.id == "in-a-hurry":
+            cell.source = in_a_hurry(name)
         tags = cell.metadata.get("tags")
         kept = {"tags": tags} if tags else {}
         if "exercise" in kept.get("tags", []):
@@ -60,7 +70,7 @@ def main(prefixes: list[str]) -> None:
             continue
         start = time.perf_counter()
         notebook = run(nbformat.read(path, as_version=4))
-        nbformat.write(normalize(notebook), path)
+        nbformat.write(normalize(notebook, path.stem), path)
         print(f"{path.name}: {time.perf_counter() - start:.1f} s")
 
 

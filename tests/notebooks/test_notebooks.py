@@ -51,7 +51,7 @@ def test_the_lessons_are_there():
 @every_notebook
 def test_notebook_is_in_normal_form(name, tmp_path):
     path = ROOT / "notebooks" / f"{name}.ipynb"
-    again = load_tool("notebooks").normalize(nbformat.read(path, as_version=4))
+    again = load_tool("notebooks").normalize(nbformat.read(path, as_version=4), name)
     nbformat.write(again, tmp_path / "again.ipynb")
     assert (tmp_path / "again.ipynb").read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
     nbformat.validate(again)

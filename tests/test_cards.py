@@ -1,0 +1,206 @@
+"""The cards "In a hurry": their code against the package, values and gradients, and their place in the lessons."""
+
+import functools
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
+from lessons.masks import causal, combine, padding
+from lessons.positions import RotaryPositions, SinusoidalPositions
+from tests.notebooks.cells import NOTEBOOKS, ROOT
+
+CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("*.md"))}
+MOST_LINES = 25  # of code
+WIDEST = 100  # characters of code that fit on the page
+LONGEST = 60  # lines of a card: a screen
+PAD = 0
+every_card = pytest.mark.parametrize("name", CARDS)
+five_draws = pytest.mark.parametrize("seed", range(5))
+
+
+def code_of(name):
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", CARDS[name], re.M | re.S))
+
+
+def run_card(number, **changes):
+    """What the card's code defines; `changes` replaces pieces of it."""
+    name = next(name for name in CARDS if name.startswith(number))
+    code = code_of(name)
+    for old, new in changes.items():
+        assert old in code
+        code = code.replace(old, new)
+    namespace = {}
+    exec(compile(code, f"cards/{name}.md", "exec"), namespace)
+    return SimpleNamespace(**namespace)
+
+
+def sizes(seed, count, low=1, high=7):
+    """Random sizes from low to high, and a seed for what is drawn after them."""
+    torch.manual_seed(seed)
+    return torch.randint(low, high + 1, (count,)).tolist()
+
+
+def draw(*shape):
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+def draw_mask(*shape):
+    """bool, True = may attend, in which some rows have no key."""
+    allowed = torch.rand(*shape) < 0.6
+    allowed[..., 0, :] = False
+    return allowed
+
+
+def assert_same(theirs, ours, inputs):
+    """The card's output and the package's, and the gradients of a weighted sum of each."""
+    torch.testing.assert_close(theirs, ours)
+    weights = torch.linspace(-1, 2, ours.numel(), dtype=ours.dtype).view_as(ours)
+    options = {"retain_graph": True, "materialize_grads": True}
+    gradients = (torch.autograd.grad((x * weights).sum(), inputs, **options) for x in (theirs, ours))
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.fixture(autouse=True)
+def _double():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@every_card
+def test_a_card_fits_on_a_screen(name):
+    lines = [line for line in code_of(name).splitlines() if line.strip()]
+    assert 0 < len(lines) <= MOST_LINES
+    assert max(map(len, lines)) <= WIDEST
+    assert "lessons" not in code_of(name)
+    assert len(CARDS[name].splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_card_is_the_second_cell_of_its_lesson_and_links_to_its_sections(name):
+    cells = NOTEBOOKS[name].cells
+    assert [cell.id for cell in cells[:2]] == ["title", "in-a-hurry"]
+    headings = re.findall(r"^#+ (.+)$", "\n".join(c.source for c in cells if c.cell_type == "markdown"), re.M)
+    links = re.findall(r"\]\(#([^ ]+)\)(?![^ \n]*\))", CARDS[name])
+    assert links
+    assert set(links) <= {heading.replace(" ", "-") for heading in headings}
+
+
+@five_draws
+def test_00_start_here(seed):
+    b, h, t, d = sizes(seed, 4)
+    card = run_card("00", **{"2, 4, 5, 8\n": f"{b}, {h}, {t}, {d}\n"})
+    q = split_heads(card.x, h)
+    output, weights = attend(q, q, q)
+    assert_same(card.weights, weights, card.x)
+    assert_same(card.output, join_heads(output), card.x)
+
+
+@five_draws
+def test_01_qkv_by_hand(seed):
+    t, big_d, d, d_v = sizes(seed, 4)
+    inputs = x, w_q, w_k, w_v = draw(t, big_d), draw(big_d, d), draw(big_d, d), draw(big_d, d_v)
+    output, weights = run_card("01").attention(*inputs)
+    ours, our_weights = attend(x @ w_q, x @ w_k, x @ w_v)
+    assert_same(output, ours, inputs)
+    assert_same(weights, our_weights, inputs)
+
+
+@five_draws
+def test_02_scaled_dot_product(seed):
+    b, queries, keys, d, d_v = sizes(seed, 5)
+    inputs = q, k, v = draw(b, 2, queries, d), draw(b, 2, keys, d), draw(b, 2, keys, d_v)
+    card = run_card("02")
+    output, weights = card.attention(*inputs)
+    ours, our_weights = attend(*inputs)
+    assert_same(output, ours, inputs)
+    assert_same(weights, our_weights, inputs)
+    assert_same(card.attention(q, k, v, temperature=3.0)[0], attend(q / 3, k, v)[0], inputs)
+    large = card.attention(1000 * q, 1000 * k, v)[0]
+    torch.testing.assert_close(large, attend(1000 * q, 1000 * k, v)[0])
+
+
+@five_draws
+def test_03_masked_attention(seed):
+    b, h, t, d = sizes(seed, 4)
+    card = run_card("03")
+    ids = torch.randint(0, 3, (b, t))
+    ids[0] = PAD  # a sentence of nothing but padding: no query has a key
+    assert torch.equal(card.causal(t), causal(t))
+    assert torch.equal(card.padding(ids, PAD), padding(ids, pad_id=PAD))
+    inputs = draw(b, h, t, d), draw(b, h, t, d), draw(b, h, t, d)
+    for allowed in (combine(causal(t), padding(ids, pad_id=PAD)), draw_mask(b, h, t, t)):
+        output = card.attention(*inputs, allowed)
+        assert_same(output, attend(*inputs, allowed)[0], inputs)
+        assert_same(output, F.scaled_dot_product_attention(*inputs, attn_mask=allowed), inputs)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 1000.0])
+def test_03_the_detector_of_the_card(size):
+    """It finds the leak whatever the size of the scores, also behind a layer norm, and accuses no right mask."""
+    torch.set_default_dtype(torch.float32)
+    card = run_card("03")
+    norm = nn.LayerNorm(8)
+
+    def unmasked(x):
+        return attend(size * x, size * x, x)[0]
+
+    def masked(x):
+        return attend(size * x, size * x, x, causal(len(x)))[0]
+
+    def fused(x):
+        return attend(size * x, size * x, x, causal(len(x)), need_weights=False)[0]
+
+    leaks = functools.partial(card.leaks, D=8)
+    for seed in range(10):
+        torch.manual_seed(seed)
+        assert leaks(unmasked)
+        assert leaks(lambda x: norm(x + unmasked(x)))
+        assert not leaks(masked)
+        assert not leaks(fused)
+        assert not leaks(lambda x: norm(x + masked(x)))
+
+
+@five_draws
+def test_04_self_and_cross_attention(seed):
+    b, queries, keys, big_d, d = sizes(seed, 5)
+    theirs = run_card("04").Attention(big_d, d)
+    ours = MultiHeadAttention(big_d, 1, head_dim=d, out_dim=d, bias=False)
+    ours.load_state_dict({**theirs.state_dict(), "out_proj.weight": torch.eye(d)})
+    x, memory = draw(b, queries, big_d), draw(b, keys, big_d)
+    assert_same(theirs(x), ours(x)[0], x)
+    allowed = draw_mask(b, queries, keys)
+    assert_same(theirs(x, memory, allowed), ours(x, memory, allowed=allowed[:, None])[0], (x, memory))
+
+
+@five_draws
+def test_05_multi_head_attention(seed):
+    b, h, queries, keys, d = sizes(seed, 5)
+    theirs, ours = run_card("05").MultiHeadAttention(h * d, h), MultiHeadAttention(h * d, h)
+    ours.load_state_dict(theirs.state_dict())
+    inputs = draw(b, queries, h * d), draw(b, keys, h * d), draw(b, keys, h * d)
+    assert_same(theirs(*inputs), ours(*inputs)[0], inputs)
+    for allowed in (draw_mask(b, h, queries, keys), draw_mask(b, 1, queries, keys)):
+        assert_same(theirs(*inputs, allowed), ours(*inputs, allowed)[0], inputs)
+    assert sum(p.numel() for p in theirs.parameters()) == 4 * (h * d) ** 2 + 4 * h * d
+
+
+@five_draws
+def test_06_embeddings_and_positions(seed):
+    b, h, t, half, offset = sizes(seed, 5)
+    card = run_card("06")
+    x = draw(b, t, 2 * half)
+    assert_same(x + card.sinusoids(t, 2 * half), SinusoidalPositions(2 * half)(x), x)
+    q = draw(b, h, t, 2 * half)
+    ours = RotaryPositions(2 * half)(q, offset=offset)
+    assert_same(card.rotary(q, offset=offset), ours, q)
+    precise = RotaryPositions(2 * half)(q, offset=4097)
+    torch.testing.assert_close(card.rotary(q.half(), offset=4097), precise.half(), rtol=2e-3, atol=4e-3)
+    halves = torch.cat([q[..., 0::2], q[..., 1::2]], dim=-1)
+    turned = card.rotary(halves, offset=offset, neighbors=False)
+    assert_same(turned, torch.cat([ours[..., 0::2], ours[..., 1::2]], dim=-1), q)
