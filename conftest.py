@@ -1,5 +1,6 @@
 """Settings of every test, made before torch is imported; the kernels that tests start inherit them."""
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -25,6 +26,18 @@ def pytest_collection_modifyitems(items):
         if item.path.is_relative_to(ROOT / "tests" / "browser"):
             item.add_marker("browser")
     items.sort(key=lambda item: [not item.path.is_relative_to(ROOT / folder) for folder in LONGEST_FIRST])
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()  # what collecting has made stays to the end: it need not be looked through again and again
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers(config):
+    """One for each core, and one more where browsers are: half of their time is waiting."""
+    cores = yield
+    return cores + ("not browser" not in config.option.markexpr)
 
 
 def unit_of(nodeid):

@@ -157,7 +157,7 @@ def test_03_the_detector_of_the_card(size):
         return attend(size * x, size * x, x, causal(len(x)), need_weights=False)[0]
 
     leaks = functools.partial(card.leaks, D=8)
-    for seed in range(10):
+    for seed in range(3):
         torch.manual_seed(seed)
         assert leaks(unmasked)
         assert leaks(lambda x: norm(x + unmasked(x)))

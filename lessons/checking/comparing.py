@@ -25,6 +25,8 @@ def equal(mine: Any, right: Any) -> bool:
         return False
     if not mine.is_floating_point():
         return torch.equal(mine.long(), right.long())
+    if mine.dtype == right.dtype and torch.equal(mine, right):
+        return True
     tolerance = TOLERANCES.get(right.dtype, 1e-4)
     return torch.allclose(mine.double(), right.double(), rtol=tolerance, atol=tolerance / 10, equal_nan=True)
 

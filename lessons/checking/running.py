@@ -72,18 +72,19 @@ def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like
     for tensor in floats:
         tensor.requires_grad_()
     state.restart_random_numbers()
+    before = state.read()
     settings: list[str] = []
-    results, error = _guarded(lambda: call(function, *inputs), settings)
+    results, error = _guarded(lambda: call(function, *inputs), before, settings)
     if like is not None:
         settings += state.put_functions_back()
     if error is None:
-        results, error = _guarded(lambda: _tidy(results, outputs, plain=not case.inputs), settings)
+        results, error = _guarded(lambda: _tidy(results, outputs, plain=not case.inputs), before, settings)
     if error is not None:
-        text, _ = _guarded(lambda: shortened(str(error)), settings)
+        text, _ = _guarded(lambda: shortened(str(error)), before, settings)
         text = "(its text cannot be shown)" if text is None else text
         return Outcome(error=error, error_text=text, settings=tuple(settings))
     small = [x for x in results if not is_tensor(x) or x.numel() <= LARGE]
-    gradients, failed = _guarded(lambda: gradients_of(small, floats), settings)
+    gradients, failed = _guarded(lambda: gradients_of(small, floats), before, settings)
     if failed is not None:  # in a backward that the learner wrote
         gradients = (NOT_POSSIBLE,) * len(floats)
     changed = tuple(name for (name, old), new in zip(case.inputs.items(), inputs) if not untouched(old, new))
@@ -91,9 +92,8 @@ def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like
     return Outcome(results, gradients, changed, settings=tuple(settings))
 
 
-def _guarded(work: Callable[[], Any], settings: list[str]) -> tuple[Any, BaseException | None]:
-    """What the work gives, or raises. The settings that it changes are put back, and named in the list."""
-    before = state.read()
+def _guarded(work: Callable[[], Any], before: list[Any], settings: list[str]) -> tuple[Any, BaseException | None]:
+    """What the work gives, or raises. The settings that it changes are put back as before, and named in the list."""
     try:
         with warnings.catch_warnings(action="ignore"):
             return work(), None
