@@ -2,6 +2,7 @@
 
 import linecache
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -303,6 +304,16 @@ def test_exit_is_caught_and_an_interrupt_is_not():
     assert "It raised SystemExit" in toy.check(leave).message
     with pytest.raises(KeyboardInterrupt):
         toy.check(interrupt)
+
+
+def test_the_lesson_uses_an_answer_that_is_right_and_else_the_reference(capsys, monkeypatch):
+    monkeypatch.setattr("lessons.progress.record", lambda *said: pytest.fail("that was no attempt"))
+    for_a_lesson = replace(toy, lesson="03")
+    assert for_a_lesson.best(my_shares) is my_shares
+    assert for_a_lesson.best(lambda x: x) is shares
+    assert for_a_lesson.best(...) is shares
+    until = "my_shares: using the package's, until yours passes its check.\n"
+    assert capsys.readouterr().out == "my_shares: using yours.\n" + 2 * until
 
 
 def test_the_same_inputs_at_each_check():

@@ -12,6 +12,7 @@ PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NOTEBOOKS = {path.stem: nbformat.v4.reads(path.read_text(encoding="utf-8")) for path in PATHS}
 CHECK = re.compile(r"exercises\.(\w+)\.check\((\w+)\)")
 HELP = re.compile(r"exercises\.(\w+)\.help\(\)")
+BEST = re.compile(r"exercises\.(\w+)\.best\((\w+)\)")
 
 
 def code_cells(name):

@@ -10,7 +10,18 @@ import nbformat
 import pytest
 
 from tests import answers
-from tests.notebooks.cells import CHECK, HELP, NOTEBOOKS, ROOT, code_cells, is_stub, learner_name, needed_for, reads
+from tests.notebooks.cells import (
+    BEST,
+    CHECK,
+    HELP,
+    NOTEBOOKS,
+    ROOT,
+    code_cells,
+    is_stub,
+    learner_name,
+    needed_for,
+    reads,
+)
 from tests.notebooks.test_notebooks import USES_ANSWERS, load_tool
 
 tool = load_tool("notebooks")
@@ -23,6 +34,7 @@ class Journey:
         self.lesson = name[3:]
         self.notebook = nbformat.v4.new_notebook()
         self.expected = []  # the place of a check, how its report begins, and what is in it
+        self.uses = []  # the place of a cell that uses answers, and a phrase that it prints
         cells = code_cells(name)
         stubs = {learner_name(cell): place for place, cell in enumerate(cells) if is_stub(cell)}
         for place, cell in enumerate(cells):
@@ -53,13 +65,15 @@ class Journey:
             self.add(hints)
 
     def build(self, learners, cells):
-        """Run cells that use answers: no wrong one may stop the lesson."""
-        for written in (
-            [self.wrong(learner)[0] for learner in learners],
-            [self.right(learner) for learner in learners],
+        """Run cells that use answers: no wrong one may stop the lesson, and the right ones are used."""
+        for written, said in (
+            ([self.wrong(learner)[0] for learner in learners], "using the package's"),
+            ([self.right(learner) for learner in learners], "using yours"),
         ):
             for source in (*written, *cells):
                 self.add(source)
+            chosen = [answer for _, answer in BEST.findall(cells[-1])]
+            self.uses += [(len(self.notebook.cells) - 1, f"{answer}: {said}") for answer in chosen]
 
     def run(self):
         """The cells with their outputs."""
@@ -79,6 +93,8 @@ def test_every_check_says_what_a_wrong_and_a_right_answer_must_hear(name):
     cells = journey.run()
     errors = [(cell.source, out.evalue) for cell in cells for out in cell.outputs if out.output_type == "error"]
     assert errors == []
+    for place, phrase in journey.uses:
+        assert phrase in cells[place].outputs[0].text, (cells[place].source, phrase)
     assert journey.expected
     for place, verdict, phrase in journey.expected:
         text = cells[place].outputs[0].data["text/plain"]

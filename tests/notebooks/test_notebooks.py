@@ -16,6 +16,7 @@ import lessons
 import lessons.widgets
 from lessons.exercises import exercises_of
 from tests.notebooks.cells import (
+    BEST,
     CHECK,
     HELP,
     NOTEBOOKS,
@@ -152,6 +153,18 @@ def test_only_cells_that_say_so_use_what_the_learner_writes(name):
         if not is_of_an_exercise(cell):
             used = written & (reads(cell.source) | defines(cell.source))
             assert bool(used) == (USES_ANSWERS in cell.metadata.get("tags", [])), (cell.id, used)
+
+
+@every_notebook
+def test_what_the_learner_writes_is_used_only_where_it_is_right(name):
+    """Through `best`; FunctionLab alone is there to show a wrong function, too."""
+    cells = code_cells(name)
+    written = {learner_name(cell) for cell in cells if is_stub(cell)}
+    for cell in cells:
+        for label, answer in BEST.findall(cell.source):
+            assert exercises_of(name)[label].name == answer
+        if not is_of_an_exercise(cell) and "FunctionLab(" not in cell.source:
+            assert not written & reads(BEST.sub("...", cell.source)), cell.id
 
 
 @every_notebook
