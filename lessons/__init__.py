@@ -8,7 +8,7 @@
               attention        attend(), MultiHeadAttention
               config           TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
               checkpoints      files of a model's state, whole or refused
-              probes           influence(), leaks(), true_lets_look(): what depends on what, as far as tries show
+              probes           influence(), leaks(), true_means_attend(): what depends on what, as far as tries show
               plots            arrays in, Axes out: heatmaps, curves; knows no model
     floor 1   layers           FeedForward, EncoderLayer, DecoderLayer
               torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks

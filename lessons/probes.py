@@ -70,7 +70,7 @@ def leaks(function: Callable[[Tensor], Any], x: Tensor, *, draws: int = DRAWS, v
     return Leaks([(i, j) for i, j in moved.nonzero().tolist() if j > i], draws)
 
 
-def true_lets_look(attention: Callable[[Tensor, Tensor], Tensor], x: Tensor) -> bool:
+def true_means_attend(attention: Callable[[Tensor, Tensor], Tensor], x: Tensor) -> bool:
     """What a library means by True in its mask, found out by trying: True = may look, False = may not.
 
     attention: (x (T, D), mask (T, T) of bools) -> (T, anything); rows of the mask are queries.

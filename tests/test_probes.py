@@ -11,7 +11,7 @@ from lessons.config import TransformerConfig
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import causal, padding
 from lessons.positions import RotaryPositions
-from lessons.probes import influence, leaks, true_lets_look
+from lessons.probes import influence, leaks, true_means_attend
 from lessons.transformer import Transformer
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
@@ -407,7 +407,7 @@ def attention(*, true_looks, fill=-torch.inf, empty=None):
 @pytest.mark.parametrize("true_looks", [True, False])
 @pytest.mark.parametrize("habits", [{}, {"empty": 0.0}, {"fill": -1e9}], ids=["NaN", "0", "even share"])
 def test_what_true_means(true_looks, habits):
-    assert true_lets_look(attention(true_looks=true_looks, **habits), X) is true_looks
+    assert true_means_attend(attention(true_looks=true_looks, **habits), X) is true_looks
 
 
 def test_what_true_means_in_torch():
@@ -416,14 +416,14 @@ def test_what_true_means_in_torch():
     def function(x, mask):
         return torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
 
-    assert true_lets_look(function, X)
-    assert not true_lets_look(lambda x, mask: module(x[None], x[None], x[None], attn_mask=mask)[0][0], X)
+    assert true_means_attend(function, X)
+    assert not true_means_attend(lambda x, mask: module(x[None], x[None], x[None], attn_mask=mask)[0][0], X)
 
 
 def test_a_mask_that_decides_nothing():
     with pytest.raises(ValueError, match="output 0 moves with the last token, mask or no mask; expected that the mask"):
-        true_lets_look(lambda x, mask: attend(x, x, x)[0], X)
+        true_means_attend(lambda x, mask: attend(x, x, x)[0], X)
     with pytest.raises(ValueError, match="output 0 does not move with the last token"):
-        true_lets_look(lambda x, mask: x, X)
+        true_means_attend(lambda x, mask: x, X)
     with pytest.raises(ValueError, match=r"x has shape \(1, 3\); expected \(T, D\) with two tokens or more"):
-        true_lets_look(attention(true_looks=True), X[:1])
+        true_means_attend(attention(true_looks=True), X[:1])

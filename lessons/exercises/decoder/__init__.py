@@ -2,7 +2,7 @@
 
 from lessons.exercises.decoder.ask_memory import asking
 from lessons.exercises.decoder.decoder_layer import whole
-from lessons.exercises.decoder.mended_middle import bug_hunt
+from lessons.exercises.decoder.fixed_middle import bug_hunt
 from lessons.exercises.decoder.three_parts import three
 
 __all__ = [

@@ -4,8 +4,8 @@ from lessons.exercises.decoding.accept import judging
 from lessons.exercises.decoding.beam_step import going_on
 from lessons.exercises.decoding.cached_step import remembering
 from lessons.exercises.decoding.distribution import choosing
-from lessons.exercises.decoding.mended_scores import bug_hunt
-from lessons.exercises.decoding.mended_search import search_hunt
+from lessons.exercises.decoding.fixed_scores import bug_hunt
+from lessons.exercises.decoding.fixed_search import search_hunt
 
 __all__ = [
     "bug_hunt",

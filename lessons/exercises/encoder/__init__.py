@@ -2,8 +2,8 @@
 
 from lessons.exercises.encoder.encoder_layer import whole
 from lessons.exercises.encoder.feed_forward import feeding
+from lessons.exercises.encoder.fixed_encoder import bug_hunt
 from lessons.exercises.encoder.layer_norm import norm
-from lessons.exercises.encoder.mended_encoder import bug_hunt
 from lessons.exercises.encoder.surround import residual
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from lessons.exercises.scaled_dot_product.attention import whole
 from lessons.exercises.scaled_dot_product.entropy import spread
-from lessons.exercises.scaled_dot_product.mended_attention import bug_hunt
+from lessons.exercises.scaled_dot_product.fixed_attention import bug_hunt
 from lessons.exercises.scaled_dot_product.scaled_scores import scaling
 from lessons.exercises.scaled_dot_product.softmax import soft_rows
 

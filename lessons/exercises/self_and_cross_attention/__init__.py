@@ -2,7 +2,7 @@
 
 from lessons.exercises.self_and_cross_attention.attention_layer import one_function
 from lessons.exercises.self_and_cross_attention.cross_mask import cross_hidden
-from lessons.exercises.self_and_cross_attention.mended_masks import bug_hunt
+from lessons.exercises.self_and_cross_attention.fixed_masks import bug_hunt
 from lessons.exercises.self_and_cross_attention.shape import weights_shape
 
 __all__ = [

@@ -1,0 +1,51 @@
+"""Lesson 06, fixed_positions: find out why all tokens get the same position."""
+
+from torch import Tensor
+
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def add_positions(x: Tensor, table: Tensor) -> Tensor:
+    """x (B, T, D), table (max_len, D) -> (B, T, D): adds to each token the row of its position."""
+    return x + table[: x.size(1)]
+
+
+bug_hunt = Exercise(
+    lesson="06",
+    name="fixed_positions",
+    reference=add_positions,
+    cases=lambda generator: [
+        Case({"x": numbers(generator, b, t, d), "table": numbers(generator, m, d)})
+        for b, t, d, m in [(1, 3, 2, 4), (2, 3, 4, 5), (4, 4, 4, 6)]
+    ],
+    mistakes=[
+        Mistake(
+            edited(add_positions, "x.size(1)]", "x.size(0)].unsqueeze(1)"),
+            "The bug is still there. A symptom: give it a sentence of one word said three times, and all three come "
+            "out equal.",
+        ),
+        Mistake(
+            edited(add_positions, "x.size(1)]", "x.size(1)].unsqueeze(1)"),
+            "There are as many rows as tokens now, but they are on the axis of the batch: unsqueeze(1) gives them the "
+            "shape (T, 1, D). On which axis of x, of shape (B, T, D), are the tokens?",
+        ),
+        Mistake(
+            edited(add_positions, ": x.size(1)]", "1 : x.size(1) + 1]"),
+            "The first token got row 1. Positions start at 0.",
+        ),
+        Mistake(
+            edited(add_positions, ": x.size(1)]", "0]"),
+            "Now every token gets row 0.",
+        ),
+        Mistake(
+            edited(add_positions, "x + table", "x * table"),
+            "You multiplied by the table. Add it.",
+        ),
+    ],
+    hints=[
+        "Which axis of x, of shape (B, T, D), counts the positions?",
+        "The code was written for x of shape (T, B, D).",
+        "table[: x.size(1)] is (T, D), and broadcasts over the batch.",
+    ],
+)

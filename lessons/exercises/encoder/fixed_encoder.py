@@ -1,0 +1,79 @@
+"""Lesson 07, fixed_encoder: find out what happens to x on its way through the stack."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.exercises.encoder.layer_norm import layer_norm
+
+
+def encode(x: Tensor, sublayers, norms) -> Tensor:
+    """x (T, D) -> (T, D): a Pre-LN stack of sublayers, and a norm at the end."""
+    *inner, last = norms
+    for sublayer, norm in zip(sublayers, inner):
+        x = x + sublayer(norm(x))
+    return last(x)
+
+
+def _stack(candidate, x, w, gains):
+    size = x.size(-1)
+    sublayers = [lambda y, one=one: torch.tanh(y @ one) for one in w]
+    norms = [lambda y, gain=gain: layer_norm(y, gain, torch.zeros(size), 0.1) for gain in gains]
+    return candidate(x, sublayers, norms)
+
+
+def _stack_cases(generator) -> list[Case]:
+    return [
+        Case(
+            {"x": 2 * numbers(generator, t, d), "w": numbers(generator, n, d, d), "gains": numbers(generator, n + 1, d)}
+        )
+        for t, d, n in [(2, 3, 1), (3, 5, 2), (4, 4, 4)]
+    ]
+
+
+bug_hunt = Exercise(
+    lesson="07",
+    name="fixed_encoder",
+    reference=encode,
+    cases=_stack_cases,
+    call=_stack,
+    outputs=("output",),
+    mistakes=[
+        Mistake(
+            edited(encode, "x = x + sublayer(norm(x))", "x = norm(x)\n        x = x + sublayer(x)"),
+            "The bug is still there. A symptom: if all sublayers return 0, the result should be norms[-1] of x, and it "
+            "is not.",
+        ),
+        Mistake(
+            edited(encode, "sublayer(norm(x))", "norm(sublayer(x))"),
+            "The norm comes after the sublayer now. It goes before it: x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            edited(encode, "norm(x)", "x"),
+            "The sublayers get x without a norm. Each has a norm before it: x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            edited(encode, "x + sublayer", "sublayer"),
+            "The residual connection is gone: the output of a sublayer is added to x; it does not replace x.",
+        ),
+        Mistake(
+            edited(encode, "    return", "        return"),
+            "Only the first sublayer is used. Is `return` inside the loop?",
+        ),
+        Mistake(
+            edited(encode, "x + sublayer(norm(x))", "norm(x + sublayer(x))"),
+            "Now it is Post-LN: each sum is normalized. The task is Pre-LN: x + sublayer(norm(x)).",
+        ),
+        Mistake(edited(encode, "last(x)", "x"), "The norm at the end is missing. x has grown with every sublayer."),
+        Mistake(
+            edited(encode, ("x + sublayer(norm(x))", "last(x + sublayer(norm(x)))"), ("last(x)", "x")),
+            "The last norm is inside the loop. Use it once, after all sublayers.",
+        ),
+    ],
+    hints=[
+        "Follow x itself from start to end: which functions is it passed through?",
+        "In Pre-LN the norm is only on the branch to the sublayer.",
+        "Two names help: normalized = norm(x), and x stays x.",
+    ],
+)

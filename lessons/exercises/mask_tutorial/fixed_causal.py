@@ -1,0 +1,69 @@
+"""Lesson 10, fixed_causal: the causal mask of new tokens that come after those in a cache."""
+
+import torch
+from torch import Tensor
+
+from lessons import masks
+from lessons.checking.engine import Case, Exercise, Mistake
+
+
+def causal_with_cache(num_queries: int, num_keys: int) -> Tensor:
+    """The last num_queries of num_keys tokens ask -> bool (Q, K), True = may attend."""
+    query = torch.arange(num_keys - num_queries, num_keys)  # the position of each query among the keys
+    return torch.arange(num_keys) <= query[:, None]
+
+
+def _triangle(num_queries: int, num_keys: int, diagonal: int) -> Tensor:
+    return torch.ones(num_queries, num_keys, dtype=torch.bool).tril(diagonal)
+
+
+bug_hunt = Exercise(
+    lesson="10",
+    name="fixed_causal",
+    reference=causal_with_cache,
+    cases=lambda generator: [
+        Case({"num_queries": q, "num_keys": k}) for q, k in [(4, 11), (1, 4), (4, 4), (3, 4), (2, 5)]
+    ],
+    outputs=("allowed",),
+    solution=(causal_with_cache, masks.causal),
+    mistakes=[
+        Mistake(
+            lambda q, k: _triangle(q, k, 0),
+            "The bug is still there. A symptom: the last of 11 tokens sees only 4 of them.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, k, k - q + 1),
+            "Almost: each query sees one key too many, the token after it.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, k, k - q - 1),
+            "Almost: no query sees itself.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, k, q - k),
+            "The triangle moved the wrong way: now the queries see even less. Which diagonal is the upper one?",
+        ),
+        Mistake(
+            lambda q, k: torch.ones(q, k, dtype=torch.bool),
+            "Now everything is open. For a single new token that is right; of several, the first sees those that come "
+            "after.",
+        ),
+        Mistake(
+            lambda q, k: torch.cat([torch.zeros(q, k - q, dtype=torch.bool), _triangle(q, q, 0)], dim=1),
+            "The triangle is in the right place, but the cache is hidden: the new tokens see only each other.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(k, k, 0),
+            "That is the mask of all tokens, (K, K). Only the last num_queries of them ask: which rows are theirs?",
+        ),
+        Mistake(
+            lambda q, k: ~_triangle(q, k, k - q),
+            "The triangle is in the right place, but True and False are swapped. Here True means: may attend.",
+        ),
+    ],
+    hints=[
+        "Print the mask for 2 queries and 5 keys. At which position of the sentence is query 0?",
+        "Query i is at position num_keys - num_queries + i, and may attend to the keys up to that position.",
+        "tril(diagonal=…) moves the triangle to the right. By how many positions?",
+    ],
+)

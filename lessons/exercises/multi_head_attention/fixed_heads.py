@@ -1,0 +1,55 @@
+"""Lesson 05, fixed_heads: find the bug on the way out of the heads, and fix it."""
+
+from torch import Tensor
+
+from lessons.attention import attend, join_heads, split_heads
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def heads_attend(q: Tensor, k: Tensor, v: Tensor, num_heads: int) -> Tensor:
+    """q (B, Q, D), k (B, K, D), v (B, K, D) -> (B, Q, D): split into heads, attend in each, join."""
+    return join_heads(attend(*(split_heads(x, num_heads) for x in (q, k, v)))[0])
+
+
+def _shipped(q, k, v, num_heads):
+    heads = attend(*(split_heads(x, num_heads) for x in (q, k, v)))[0]
+    return heads.reshape(q.shape)
+
+
+bug_hunt = Exercise(
+    lesson="05",
+    name="fixed_heads",
+    reference=heads_attend,
+    cases=lambda generator: [
+        Case({name: numbers(generator, b, n, d) for name, n in zip("qkv", (q, k, k))} | {"num_heads": h})
+        for b, q, k, d, h in [(1, 2, 3, 4, 2), (2, 5, 7, 12, 3), (3, 4, 4, 8, 4)]
+    ],
+    outputs=("output",),
+    solution=(join_heads, split_heads),
+    mistakes=[
+        Mistake(
+            _shipped,
+            "The bug is still there. A symptom: change the last query, and an earlier output changes.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape", "heads.permute(0, 2, 3, 1).reshape"),
+            "Each token has its own numbers now, but the features of the heads are interleaved. Swap axes 1 and 2 "
+            "only.",
+        ),
+        Mistake(
+            edited(_shipped, "split_heads(x, num_heads)", "x.reshape(x.size(0), num_heads, x.size(1), -1)"),
+            "Now splitting is wrong in the same way as joining. The shapes fit, but the heads see pieces of different "
+            "tokens.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape", "heads.mT.reshape"),
+            "You swapped tokens and features. The heads must come behind the tokens: swap axes 1 and 2.",
+        ),
+    ],
+    hints=[
+        "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",
+        "Feed it numbers that show which token they come from: v = torch.arange(T) repeated along the features.",
+        "What does the package's join_heads do that this code does not?",
+    ],
+)

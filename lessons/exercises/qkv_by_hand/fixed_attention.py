@@ -1,0 +1,51 @@
+"""Lesson 01, fixed_attention: find the bug in a whole attention, and fix it."""
+
+import math
+
+from torch import Tensor
+
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.exercises.qkv_by_hand.output import mix_values
+from lessons.exercises.qkv_by_hand.projections import project
+from lessons.exercises.qkv_by_hand.scores import scores
+from lessons.exercises.qkv_by_hand.shared import projection_inputs
+
+
+def attention(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
+    """All five. x (T, D), w_q and w_k (D, d), w_v (D, d_v) -> output (T, d_v)."""
+    q, k, v = project(x, w_q, w_k, w_v)
+    weights = (scores(q, k) / math.sqrt(q.size(-1))).softmax(dim=-1)
+    return mix_values(weights, v)
+
+
+bug_hunt = Exercise(
+    lesson="01",
+    name="fixed_attention",
+    reference=attention,
+    cases=lambda generator: [
+        Case(projection_inputs(numbers, generator, *size)) for size in [(2, 3, 4, 5), (4, 3, 3, 3), (7, 5, 6, 2)]
+    ],
+    mistakes=[
+        Mistake(
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_q,"),
+            "The bug is still there. A symptom: replace w_k by any other matrix, and the result stays the same.",
+        ),
+        Mistake(
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_k,"),
+            "Now the queries are keys as well: both are made with w_k. The queries need w_q.",
+        ),
+        Mistake(
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_v,"),
+            "Now the keys are made with w_v. They need w_k.",
+        ),
+        Mistake(
+            edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_q,"),
+            "Now queries and keys are swapped: q needs w_q, and k needs w_k.",
+        ),
+    ],
+    hints=[
+        "Print q and k for some x. What do you notice?",
+        "Read the three projections aloud: which matrix makes which?",
+    ],
+)

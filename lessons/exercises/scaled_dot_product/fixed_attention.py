@@ -1,0 +1,40 @@
+"""Lesson 02, fixed_attention: find the axis that is wrong as soon as there is a batch."""
+
+from lessons.attention import attend
+from lessons.checking.edits import edited
+from lessons.checking.engine import Exercise, Mistake
+from lessons.exercises.scaled_dot_product.attention import attention
+from lessons.exercises.scaled_dot_product.shared import attention_cases
+
+bug_hunt = Exercise(
+    lesson="02",
+    name="fixed_attention",
+    reference=attention,
+    cases=attention_cases,
+    solution=(attend,),
+    mistakes=[
+        Mistake(
+            edited(attention, "dim=-1", "dim=1"),
+            "The bug is still there. A symptom: if all values are 1, every output should be 1; with a batch in front "
+            "it isn't.",
+        ),
+        Mistake(
+            edited(attention, "dim=-1", "dim=2"),
+            "Axis 2 is the keys for a batch of tables. Without a batch there is no axis 2, and with heads as a second "
+            "axis in front it is the queries. Count the axis from the end.",
+        ),
+        Mistake(
+            edited(attention, "dim=-1", "dim=-2"),
+            "Now it is wrong for every input: axis -2 is the queries.",
+        ),
+        Mistake(
+            edited(attention, "dim=-1", "dim=0"),
+            "For a single table axis 0 is the queries, and for a batch it is the sentences: they would compete with "
+            "each other.",
+        ),
+    ],
+    hints=[
+        "Try it with q = k = v = torch.randn(2, 5, 7). What does each row of the weights sum to?",
+        "Which axis is axis 1 in a tensor (Q, K)? And in a tensor (B, Q, K)?",
+    ],
+)

@@ -1,0 +1,48 @@
+"""Lesson 11, fixed_loss: the loss that torch computes, called correctly."""
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from lessons.checking.edits import edited
+from lessons.checking.engine import Exercise, Mistake
+from lessons.exercises.training.shared import UNFLATTENED, loss_cases
+
+
+def fixed_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
+    """logits (B, T, V), targets (B, T) -> the loss, without padding"""
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
+
+
+softmax_hunt = Exercise(
+    lesson="11",
+    name="fixed_loss",
+    reference=fixed_loss,
+    cases=loss_cases,
+    outputs=("the loss",),
+    mistakes=[
+        Mistake(
+            edited(fixed_loss, "logits.flatten", "logits.softmax(-1).flatten"),
+            "However certain and correct a model is, this loss never gets near 0. And a model that is certain and "
+            "wrong pays only a little more, 1 at most.",
+        ),
+        Mistake(
+            edited(fixed_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.softmax(-1).flatten")),
+            "nll_loss expects log-probabilities: with the probabilities themselves the loss is below 0.",
+        ),
+        Mistake(
+            edited(fixed_loss, "logits.flatten", "logits.sigmoid().flatten"),
+            "A sigmoid squeezes the logits before the softmax. cross_entropy expects the logits themselves.",
+        ),
+        Mistake(
+            edited(fixed_loss, ", ignore_index=pad_id", ""),
+            "You fixed one bug; now there is another. Padding is counted as if it were tokens: where is ignore_index?",
+        ),
+        UNFLATTENED,
+    ],
+    hints=[
+        "Try it: logits of 100 at the correct token and 0 elsewhere. What should the loss be, and what is it?",
+        "What does F.cross_entropy do to its first argument before it takes the log?",
+        "It expects logits and applies a softmax itself: drop the first line. With two softmaxes the smallest possible "
+        "loss is log(V - 1 + e) - 1.",
+    ],
+)

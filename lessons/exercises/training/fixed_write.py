@@ -1,0 +1,92 @@
+"""Lesson 11, fixed_write: generation that starts from the same token as training."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def write(next_logits, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> Tensor:
+    """next_logits: ids (t,) -> logits (V,). Generates greedily; returns all ids, from BOS to EOS"""
+    ids = torch.tensor([bos_id])
+    while ids[-1] != eos_id and len(ids) < max_len:
+        ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+    return ids
+
+
+def _write_with(candidate, rows, bos_id, eos_id, pad_id, max_len):
+    return candidate(lambda ids: rows[ids[-1]], bos_id, eos_id, pad_id, max_len)
+
+
+def _write_cases(generator) -> list[Case]:
+    def case(vocab_size, max_len, chain, about=""):
+        """A model in which each word of the chain is followed by the next one; its first three are PAD, BOS and EOS."""
+        pad_id, bos_id, eos_id, *others = chain
+        rows = numbers(generator, vocab_size, vocab_size)
+        for word, after in zip([bos_id, *others, eos_id, pad_id], [*others, eos_id, others[1], others[-1]]):
+            rows[word, after] = 5.0
+        marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
+        return Case({"rows": rows, **marks, "max_len": max_len}, about=about)
+
+    return [
+        case(6, 8, [0, 1, 2, 3, 5, 4]),
+        case(7, 9, [0, 1, 2, 6, 3, 4, 5]),
+        case(6, 10, [5, 3, 0, 1, 4], about="other ids for PAD, BOS and EOS"),
+        case(9, 3, [0, 1, 2, 8, 7, 6, 5], about="cut off at max_len"),
+    ]
+
+
+start_hunt = Exercise(
+    lesson="11",
+    name="fixed_write",
+    reference=write,
+    cases=_write_cases,
+    call=_write_with,
+    outputs=("ids",),
+    mistakes=[
+        Mistake(
+            edited(write, "[bos_id]", "[pad_id]"),
+            "The model is fine, but the generated sentence isn't the expected one. Compare the two rows of ids from "
+            "the left: where do they first differ?",
+        ),
+        Mistake(
+            edited(write, "[bos_id]", "[eos_id]"),
+            "It starts with the EOS token, where a sentence is already over.",
+            also=[edited(write, ("[bos_id]", "[eos_id]"), ("ids[-1] != eos_id and ", ""))],
+        ),
+        Mistake(
+            edited(
+                write, ("[bos_id]", "[pad_id]"), ("return ids", "return torch.cat([torch.tensor([bos_id]), ids[1:]])")
+            ),
+            "The first id that you return is now correct, but the tokens after it are unchanged: is it also the first "
+            "id that the model reads?",
+        ),
+        Mistake(
+            edited(
+                write,
+                ("< max_len", "< max_len - 1"),
+                ("return ids", "return torch.cat([torch.tensor([pad_id]), ids])"),
+            ),
+            "There is one id too many: in training, no sentence had padding before its BOS token.",
+        ),
+        Mistake(
+            edited(write, "ids[-1] != eos_id and ", ""),
+            "It starts correctly, but goes on after the EOS token: eos_id ends a sentence.",
+        ),
+        Mistake(
+            edited(write, "return ids", "return ids[1:]"),
+            "The BOS token is missing from the result.",
+        ),
+        Mistake(
+            edited(write, "return ids", "return ids[:-1]"),
+            "The last id is missing from the result: it includes the EOS token.",
+        ),
+    ],
+    hints=[
+        "What does the model read before it generates its first token? And what did it read there in training?",
+        "In training each tgt started with the BOS token. Started from anything else, the model gets an input that it "
+        "has never seen.",
+        "There is one wrong name in the function.",
+    ],
+)

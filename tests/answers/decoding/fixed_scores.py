@@ -1,0 +1,31 @@
+"""Lesson 12, fixed_scores: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_scores(log_probs, ids, pad_id, alpha):
+        lengths = (ids != pad_id).sum(dim=1) - 1
+        return log_probs / ((5 + lengths) / 6) ** alpha
+
+
+with right:
+
+    def fixed_scores(log_probs, ids, pad_id, alpha):
+        scores = []
+        for log_prob, row in zip(log_probs, ids.tolist()):
+            length = len([i for i in row[1:] if i != pad_id])
+            scores.append(log_prob / ((5 + length) / 6) ** alpha)
+        return torch.stack(scores)
+
+
+with wrong("The bug is still there"):
+
+    def fixed_scores(log_probs, ids, pad_id, alpha):
+        length = ids.size(1) - 1
+        return log_probs / ((5 + length) / 6) ** alpha
+
+
+edit(" - 1", "", "you count BOS")

@@ -1,0 +1,47 @@
+"""Lesson 10, fixed_padding: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        return (key_ids != key_pad_id)[:, None, None, :]
+
+
+with right:
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        anybody = torch.ones_like(query_ids, dtype=torch.bool)[:, None, :, None]
+        return anybody & (key_ids != key_pad_id)[:, None, None, :]
+
+
+with right:
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        return (key_ids != key_pad_id).unsqueeze(1).unsqueeze(2).repeat(1, 1, query_ids.size(1), 1)
+
+
+with wrong("but real tokens attend to padding"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        query_real = (query_ids != query_pad_id)[:, None, :, None]
+        key_real = (key_ids != key_pad_id)[:, None, None, :]
+        return query_real | key_real
+
+
+with wrong("That fixes the symptom"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        query_real = (query_ids != query_pad_id)[:, None, :, None]
+        key_real = (key_ids != key_pad_id)[:, None, None, :]
+        allowed = query_real & key_real
+        return allowed | ~allowed.any(dim=-1, keepdim=True)
+
+
+edit(
+    "(key_ids != key_pad_id)[:, None, None, :]",
+    "key_ids != key_pad_id",
+    "Shape: allowed is (3, 5); expected (3, 1, 6, 5)",
+)

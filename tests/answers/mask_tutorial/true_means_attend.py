@@ -1,0 +1,75 @@
+"""Lesson 10, my_true_means_attend: what learners write."""
+
+import torch
+
+from tests.answers import right, wrong
+
+with right:
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, -1] = True
+        changed = x.clone()
+        changed[-1] += 1
+        return not torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
+
+
+with right:
+
+    def my_true_means_attend(attention, x):
+        mask = torch.ones(len(x), len(x), dtype=torch.bool)
+        mask[0, 1] = False
+        changed = torch.cat([x[:1], x[1:2] - 3, x[2:]])
+        return torch.allclose(attention(x, mask)[0], attention(changed, mask)[0], equal_nan=True)
+
+
+with right:
+
+    def my_true_means_attend(attention, x):
+        from lessons.probes import influence
+
+        mask = torch.eye(len(x), dtype=torch.bool)
+        return ~influence(lambda tokens: attention(tokens, mask), x)[1, 0]
+
+
+with wrong("You took NaN as the sign"):
+
+    def my_true_means_attend(attention, x):
+        everything = torch.ones(len(x), len(x), dtype=torch.bool)
+        return not attention(x, everything).isnan().any().item()
+
+
+with wrong("You answer True for every library"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, 0] = True
+        changed = x.clone()
+        changed[0] += 1
+        return not torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
+
+
+with wrong("Compare only output 0"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, -1] = True
+        changed = x.clone()
+        changed[-1] += 1
+        return torch.allclose(attention(x, mask), attention(changed, mask))
+
+
+with wrong("changed its argument x"):
+
+    def my_true_means_attend(attention, x):
+        x[-1] += 1
+        return True
+
+
+with wrong("right only where a completely blocked row gives 0"):
+
+    def my_true_means_attend(attention, x):
+        everything = torch.ones(len(x), len(x), dtype=torch.bool)
+        changed = x.clone()
+        changed[-1] += 1
+        return not torch.equal(attention(x, everything)[0], attention(changed, everything)[0])

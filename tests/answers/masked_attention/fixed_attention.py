@@ -1,0 +1,47 @@
+"""Lesson 03, fixed_attention: what learners write."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_attention(q, k, v):
+        length = q.size(-2)
+        mask = torch.triu(torch.ones(length, length, dtype=torch.bool), diagonal=1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=~mask)
+
+
+with right:
+
+    def fixed_attention(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+with right:
+
+    def fixed_attention(q, k, v):
+        length = q.size(-2)
+        mask = torch.full((length, length), -torch.inf).triu(diagonal=1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+edit("1", "0", "the diagonal is missing")
+
+edit(
+    "torch.full((length, length), -torch.inf).triu(",
+    "torch.tril(torch.ones(length, length, dtype=torch.bool), ",
+    "one diagonal too many",
+    of=2,
+)
+
+edit("True", "True, scale=1.0", "Values: output differs", of=1)
+
+with wrong("You masked after the softmax"):
+
+    def fixed_attention(q, k, v):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        return torch.tril(scores.softmax(dim=-1)) @ v

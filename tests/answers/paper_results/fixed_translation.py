@@ -1,0 +1,118 @@
+"""Lesson 15, fixed_translation: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = [bos_id]
+        while len(ids) <= max_len:
+            word = int(next_logits(torch.tensor(ids)).argmax())
+            if word == eos_id:
+                break
+            ids.append(word)
+        return ids[1:]
+
+
+with right:
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = torch.tensor([bos_id])
+        for _ in range(max_len):
+            ids = torch.cat([ids, next_logits(ids).argmax(dim=-1, keepdim=True)])
+        words = ids[1:].tolist()
+        return words[: words.index(eos_id)] if eos_id in words else words
+
+
+with right:
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        def go_on(ids):
+            word = next_logits(torch.tensor(ids)).argmax().item()
+            return ids if word == eos_id or len(ids) > max_len else go_on([*ids, word])
+
+        return torch.tensor(go_on([bos_id])[1:])
+
+
+with right:
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = torch.full((max_len + 1,), bos_id)
+        for t in range(max_len):
+            ids[t + 1] = next_logits(ids[: t + 1]).argmax()
+            if ids[t + 1] == eos_id:
+                return ids[1 : t + 1]
+        return ids[1:]
+
+
+with wrong("A symptom: pass another reference"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = []
+        for t in range(1, len(right)):
+            word = int(next_logits(right[:t]).argmax())
+            if word != eos_id:
+                ids.append(word)
+        return ids
+
+
+with wrong("A symptom: pass another reference"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        words = []
+        for t in range(1, len(right)):
+            word = int(next_logits(right[:t]).argmax())
+            if word == eos_id:
+                break
+            words.append(word)
+        return words
+
+
+with wrong("it stops where the reference ends"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        words = []
+        for t in range(1, len(right)):
+            word = int(next_logits(torch.tensor([bos_id, *words])).argmax())
+            if word == eos_id:
+                break
+            words.append(word)
+        return words
+
+
+edit("torch.tensor(ids", "torch.tensor(ids[-1:]", "but reads only its last token")
+
+edit("<=", "<", "has one token too few")
+
+with wrong("max_len does not stop it"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = [bos_id]
+        while (word := int(next_logits(torch.tensor(ids)).argmax())) != eos_id:
+            ids.append(word)
+        return ids[1:]
+
+
+edit("= max_len", " len(right) - 1", "it stops where the reference ends")
+
+with wrong("The result contains the EOS token"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = [bos_id]
+        while len(ids) <= max_len and ids[-1] != eos_id:
+            ids.append(int(next_logits(torch.tensor(ids)).argmax()))
+        return ids[1:]
+
+
+with wrong("It goes wrong here: other ids for BOS and EOS"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        ids = [1]
+        while len(ids) <= max_len:
+            word = int(next_logits(torch.tensor(ids)).argmax())
+            if word == 2:
+                break
+            ids.append(word)
+        return ids[1:]

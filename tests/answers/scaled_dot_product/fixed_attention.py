@@ -1,0 +1,31 @@
+"""Lesson 02, fixed_attention: what learners write."""
+
+import math
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_attention(q, k, v):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        weights = scores.softmax(dim=-1)
+        return weights @ v
+
+
+with right:
+
+    def fixed_attention(q, k, v):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        weights = scores.softmax(dim=scores.dim() - 1)
+        return weights @ v
+
+
+edit("=-1", "=2", "Axis 2 is the keys for a batch of tables")
+
+with wrong("Values: the result differs"):
+
+    def fixed_attention(q, k, v):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        weights = scores.softmax(dim=1)
+        weights = weights / weights.sum(dim=-1, keepdim=True)
+        return weights @ v

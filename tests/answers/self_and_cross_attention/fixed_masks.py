@@ -1,0 +1,29 @@
+"""Lesson 04, fixed_masks: what learners write."""
+
+from lessons import masks
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        encoder_self = (src != src_pad_id)[:, None, None, :]
+        decoder_self = masks.causal(tgt.size(1)) & (tgt != tgt_pad_id)[:, None, None, :]
+        cross = (src != src_pad_id)[:, None, None, :]
+        return encoder_self, decoder_self, cross
+
+
+with right:
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        source, target = masks.padding(src, pad_id=src_pad_id), masks.padding(tgt, pad_id=tgt_pad_id)
+        return source, masks.combine(masks.causal(tgt.size(1)), target), source
+
+
+edit("cross = (src != src_pad_id", "cross = (src != tgt_pad_id", "Now cross-attention has the wrong padding")
+
+with wrong("on the side of the queries"):
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        real = tgt != tgt_pad_id
+        source = masks.padding(src, pad_id=src_pad_id)
+        return source, masks.causal(tgt.size(1)) & real[:, None, None, :], source & real[:, None, :, None]

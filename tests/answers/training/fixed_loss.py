@@ -1,0 +1,38 @@
+"""Lesson 11, fixed_loss: what learners write."""
+
+import torch.nn.functional as F
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def fixed_loss(logits, targets, pad_id):
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
+
+
+with right:
+
+    def fixed_loss(logits, targets, pad_id):
+        log_p = logits.log_softmax(dim=-1)
+        return F.nll_loss(log_p.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
+
+
+with right:
+
+    def fixed_loss(logits, targets, pad_id):
+        probabilities = logits.softmax(dim=-1)
+        return F.nll_loss(probabilities.log().transpose(1, 2), targets, ignore_index=pad_id)
+
+
+with wrong("this loss never gets near 0"):
+
+    def fixed_loss(logits, targets, pad_id):
+        probabilities = logits.softmax(dim=-1)
+        return F.cross_entropy(probabilities.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
+
+
+edit("logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id", "logits.mT, targets", "now there is another")
+
+edit("logits.flatten(0, 1), targets.flatten()", "logits, targets", "looks for the V logits on axis 1")
+
+edit("F.cross_entropy(logits.flatten", "F.nll_loss(logits.softmax(dim=-1).flatten", "nll_loss expects log")
