@@ -34,8 +34,8 @@ Run = Callable[[], object]
 
 
 def make_ours(model: Transformer, src: torch.Tensor, words: int) -> Run:
-    marks = Vocabulary([])
-    return lambda: last(greedy(Cached(model, src), marks, max_len=words))
+    vocab = Vocabulary([])
+    return lambda: last(greedy(Cached(model, src), vocab, max_len=words))
 
 
 def make_torch(model: Transformer, src: torch.Tensor, words: int) -> Run:

@@ -16,7 +16,7 @@ HEADING = b"lessons checkpoint, SHA-256 "
 FIRST_LINE = re.compile(HEADING + rb"([0-9a-f]{64})\n")
 
 
-def write(path: str | Path, state: dict[str, object]) -> None:
+def save(path: str | Path, state: dict[str, object]) -> None:
     """Replaces the file as a whole or not at all; a symbolic link stays, and the file that it names is replaced.
 
     What a killed process leaves behind is one file more, which the next call overwrites.
@@ -36,8 +36,8 @@ def write(path: str | Path, state: dict[str, object]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def read(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """What `write` wrote, with its tensors on `device`. A file that is not wholly so is a ValueError."""
+def load(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """What `save` wrote, with its tensors on `device`. A file that is not wholly so is a ValueError."""
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"path is {str(path)!r}, where no file is; expected one that save() wrote")

@@ -34,7 +34,7 @@ def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
 
 def exact_match(model: Transformer, batch: Batch, task: Task) -> float:
     """The share of sentences that the model writes, greedily, without any mistake: all words, and the end."""
-    written = write_all(model, batch.src, task, max_len=batch.tgt.size(1) - 1)
+    written = generate_all(model, batch.src, task, max_len=batch.tgt.size(1) - 1)
     return (written == batch.tgt[:, : written.size(1)]).all(dim=1).float().mean().item()
 
 
@@ -43,14 +43,14 @@ def translate(model: Transformer, texts: list[str], task: Task, *, max_len: int 
     if len(texts) == 0 or isinstance(texts, str):
         raise ValueError(f"texts is {texts!r}; expected a list of one text or more")
     src = pad_batch([task.encode(text) for text in texts], pad_id=task.src_vocab.pad_id)
-    return [task.decode(ids) for ids in write_all(model, src, task, max_len=max_len)]
+    return [task.decode(ids) for ids in generate_all(model, src, task, max_len=max_len)]
 
 
-def write_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50) -> Tensor:
+def generate_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50) -> Tensor:
     """src (B, S) -> the ids that the model writes, greedily, (B, T), from the begin mark on, on the CPU."""
     with evaluating(model):
-        writer = Cached(model, src.to(_device(model)))
-        return last(greedy(writer, task.tgt_vocab, max_len=max_len)).ids.cpu()
+        decoder = Cached(model, src.to(_device(model)))
+        return last(greedy(decoder, task.tgt_vocab, max_len=max_len)).ids.cpu()
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """One layer of the encoder and one of the decoder: attention, a feed-forward network, and what surrounds them.
 
 Attention Is All You Need (arXiv 1706.03762), sections 3.1, 3.3 and 5.4. What changes in DecoderLayer changes in
-`decoding.writers.LayerMemory`, too: the same layer for one word at a time.
+`decoding.decoders.LayerMemory`, too: the same layer for one word at a time.
 """
 
 import torch.nn.functional as F

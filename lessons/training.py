@@ -186,7 +186,7 @@ class Trainer:
         """Writes what is needed to go on. A file of this name is replaced as a whole or not at all."""
         self._undo()
         state = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "counts": tuple(self._counts)}
-        checkpoints.write(path, {**state, "tensors": self._tensors()})
+        checkpoints.save(path, {**state, "tensors": self._tensors()})
 
     def load(self, path: str | Path) -> None:
         """Goes on from a file that `save` wrote, with the same model and recipe; more steps may be asked for now.
@@ -194,7 +194,7 @@ class Trainer:
         Whatever does not fit is a ValueError that names it, and changes nothing.
         """
         self._undo()
-        state = checkpoints.read(path, self.device)
+        state = checkpoints.load(path, self.device)
         ours = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "tensors": self._tensors()}
         counts = _check_state(state, ours, path)
         self._keep()

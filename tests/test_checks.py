@@ -26,7 +26,7 @@ from lessons.transformer import Encoder, Transformer
 from lessons.vocabulary import Vocabulary
 
 SMALL = TransformerConfig(8, 8, d_model=8, num_heads=2, num_layers=1, d_ff=8)
-MARKS = Vocabulary([])
+VOCAB = Vocabulary([])
 
 
 def table():
@@ -46,8 +46,8 @@ def seeded():
     return torch.Generator().manual_seed(0)
 
 
-def first(steps, writers=1):
-    return lambda **options: next(steps(*(table() for _ in range(writers)), MARKS, **options))
+def first(steps, decoders=1):
+    return lambda **options: next(steps(*(table() for _ in range(decoders)), VOCAB, **options))
 
 
 # What is called, with the arguments that it needs besides, and those that must be whole numbers.
@@ -86,7 +86,7 @@ WHOLE = {
     "english": (english, {}, "number"),
     "chinese": (chinese, {}, "number"),
     "Subwords": (partial(Subwords, ["a b"]), {}, "vocab_size"),
-    "SentencePairs": (SentencePairs, {}, "max_len held_out_share"),
+    "SentencePairs": (SentencePairs, {}, "max_len held_out_every"),
     "paper_rate": (paper_rate, {"step": 8, "d_model": 8, "warmup": 8}, "step d_model warmup"),
     "cosine_rate": (cosine_rate, {"step": 8, "steps": 8, "peak": 1.0, "warmup": 8}, "step steps warmup"),
     "Recipe": (Recipe, {}, "steps batch_size warmup seed"),
@@ -95,7 +95,7 @@ WHOLE = {
     "distribution": (partial(distribution, torch.ones(8)), {}, "top_k"),
     "sample": (first(partial(sample, generator=seeded())), {}, "top_k max_len"),
     "speculative": (
-        first(partial(speculative, generator=seeded()), writers=2),
+        first(partial(speculative, generator=seeded()), decoders=2),
         {},
         "proposals top_k max_len",
     ),

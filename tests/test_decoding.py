@@ -10,22 +10,22 @@ import torch
 
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, Table, beam, distribution, greedy, last, sample, speculative
+from lessons.decoding.decoders import LayerMemory
 from lessons.decoding.speculative import judge
-from lessons.decoding.writers import LayerMemory
 from lessons.layers import DecoderLayer
 from lessons.masks import causal
 from lessons.positions import RotaryPositions
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 
-MARKS = Vocabulary(["a", "b", "c"])  # pad 0, bos 1, eos 2, unk 3, a 4, b 5, c 6
+VOCAB = Vocabulary(["a", "b", "c"])  # pad 0, bos 1, eos 2, unk 3, a 4, b 5, c 6
 A, B, C, EOS = 4, 5, 6, 2
 CONFIG = TransformerConfig(
     9, 7, d_model=12, num_heads=3, num_layers=2, num_decoder_layers=3, d_ff=20, dropout=0.1, max_len=120
 )
 POSITIONS = ["sinusoids", "learned", "rotary", None]
 SRC = torch.tensor([[4, 5, 6, 7, 8], [5, 4, 0, 0, 0], [8, 8, 7, 0, 0]])
-WRITERS = [Cached, Recomputed]
+DECODERS = [Cached, Recomputed]
 
 
 def model(seed=0, **options):
@@ -54,45 +54,45 @@ def words(*probabilities):
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("norm_first", [False, True])
-@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("pieces", [(1, 1, 1, 1, 1, 1), (6,), (2, 1, 3)])
-def test_logits_are_those_of_the_full_pass(positions, norm_first, writer, pieces):
+def test_logits_are_those_of_the_full_pass(positions, norm_first, decoder, pieces):
     ours, ids = model(positions=positions, norm_first=norm_first), draw_ids(3, 6)
     expected, _ = ours(SRC, ids)
-    written = writer(ours, SRC)
+    written = decoder(ours, SRC)
     logits = torch.cat([written.step(part) for part in ids.split(pieces, dim=1)], dim=1)
     torch.testing.assert_close(logits, expected, atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_single_precision_agrees_too(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_single_precision_agrees_too(decoder):
     ours, ids = model(positions="rotary").float(), draw_ids(3, 6)
-    written = writer(ours, SRC)
+    written = decoder(ours, SRC)
     logits = torch.cat([written.step(part) for part in ids.split(1, dim=1)], dim=1)
     torch.testing.assert_close(logits, ours(SRC, ids)[0], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_padding_after_the_end_is_not_looked_at(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_padding_after_the_end_is_not_looked_at(decoder):
     ours, ids = model(), draw_ids(3, 6)
     ids[1, 3:] = 0
-    written = writer(ours, SRC)
+    written = decoder(ours, SRC)
     logits = torch.cat([written.step(part) for part in ids.split(1, dim=1)], dim=1)
     torch.testing.assert_close(logits, ours(SRC, ids)[0], atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_a_sentence_alone_is_written_as_in_company(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_sentence_alone_is_written_as_in_company(decoder):
     ours = model()
-    alone, together = writer(ours, SRC[1:2, :2]), writer(ours, SRC)
+    alone, together = decoder(ours, SRC[1:2, :2]), decoder(ours, SRC)
     ids = draw_ids(3, 4)
     torch.testing.assert_close(alone.step(ids[1:2]), together.step(ids)[1:2], atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_selected_rows_go_on(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_selected_rows_go_on(decoder):
     ours, ids, rows = model(positions="rotary"), draw_ids(3, 5), torch.tensor([2, 0, 2, 1])
-    written = writer(ours, SRC)
+    written = decoder(ours, SRC)
     written.step(ids[:, :3])
     written.select(rows)
     assert written.batch_size == 4
@@ -101,10 +101,10 @@ def test_selected_rows_go_on(writer):
     torch.testing.assert_close(written.step(more), expected[:, 3:], atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_words_taken_back_leave_no_trace(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_words_taken_back_leave_no_trace(decoder):
     ours, ids = model(positions="rotary"), draw_ids(3, 6)
-    written = writer(ours, SRC)
+    written = decoder(ours, SRC)
     written.step(torch.cat([ids[:, :2], draw_ids(3, 3, seed=5)], dim=1))
     written.forget(3)
     assert written.length == 2
@@ -160,17 +160,17 @@ def test_the_cache_projects_the_memory_only_once(monkeypatch):
     written.step(draw_ids(3, 1))
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_no_gradient_is_kept(writer):
-    assert not writer(model(), SRC).step(draw_ids(3, 1)).requires_grad
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_no_gradient_is_kept(decoder):
+    assert not decoder(model(), SRC).step(draw_ids(3, 1)).requires_grad
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_errors_of_the_writers(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_errors_of_the_decoders(decoder):
     ours = model()
     with pytest.raises(ValueError, match=r"model is in training mode.*expected model.eval\(\)"):
-        writer(ours.train(), SRC)
-    written = writer(ours.eval(), SRC)
+        decoder(ours.train(), SRC)
+    written = decoder(ours.eval(), SRC)
     with pytest.raises(ValueError, match=r"ids has shape \(2, 1\); expected \(B, n\) with B = 3 and n of 1 or more"):
         written.step(draw_ids(2, 1))
     with pytest.raises(ValueError, match=r"ids has shape \(3, 0\)"):
@@ -200,7 +200,7 @@ def trap(read):
 
 
 def test_greedy_takes_the_likeliest_word_each_time():
-    steps = list(greedy(Table(trap), MARKS))
+    steps = list(greedy(Table(trap), VOCAB))
     assert [step.ids.tolist() for step in steps] == [[[1, A]], [[1, A, EOS]]]
     assert steps[-1].finished.tolist() == [True]
     torch.testing.assert_close(steps[0].logits.softmax(-1)[0], torch.tensor(words(0.0, 0.6, 0.4, 0.0)))
@@ -209,7 +209,7 @@ def test_greedy_takes_the_likeliest_word_each_time():
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_greedy_writes_the_same_with_and_without_the_cache(positions):
     ours = model(positions=positions)
-    cached, recomputed = (last(greedy(writer(ours, SRC), MARKS, max_len=20)).ids for writer in WRITERS)
+    cached, recomputed = (last(greedy(decoder(ours, SRC), VOCAB, max_len=20)).ids for decoder in DECODERS)
     assert cached.tolist() == recomputed.tolist()
 
 
@@ -226,15 +226,15 @@ def test_after_the_end_mark_comes_padding_and_others_go_on():
                 ]
             )
 
-    ids = last(greedy(Uneven(lambda read: words(1, 0, 0, 0), batch_size=2), MARKS)).ids
+    ids = last(greedy(Uneven(lambda read: words(1, 0, 0, 0), batch_size=2), VOCAB)).ids
     assert ids.tolist() == [[1, A, EOS, 0, 0], [1, A, A, A, EOS]]
 
 
 def test_greedy_stops_at_max_len():
-    step = last(greedy(Table(lambda read: words(0, 1, 0, 0)), MARKS, max_len=3))
+    step = last(greedy(Table(lambda read: words(0, 1, 0, 0)), VOCAB, max_len=3))
     assert step.ids.tolist() == [[1, A, A, A]] and step.finished.tolist() == [False]
     with pytest.raises(ValueError, match="max_len is 0; expected a whole number, 1 or more"):
-        next(greedy(Table(trap), MARKS, max_len=0))
+        next(greedy(Table(trap), VOCAB, max_len=0))
 
 
 def test_a_table_wants_probabilities():
@@ -250,8 +250,8 @@ def test_a_table_wants_probabilities():
 
 
 def test_a_beam_of_two_escapes_the_trap():
-    assert last(beam(Table(trap), MARKS, width=1)).kept[0].ids == (1, A, EOS)
-    best = last(beam(Table(trap), MARKS, width=2, length_penalty=0.0)).kept[0]
+    assert last(beam(Table(trap), VOCAB, width=1)).kept[0].ids == (1, A, EOS)
+    best = last(beam(Table(trap), VOCAB, width=2, length_penalty=0.0)).kept[0]
     assert best.ids == (1, B, C, EOS)
     assert best.log_prob == pytest.approx(math.log(0.4 * 0.95 * 0.9))
 
@@ -286,7 +286,7 @@ def test_a_wide_beam_finds_the_best_of_all_sentences(seed, length_penalty):
         return log_prob / ((5 + len(ids) - 1) / 6) ** length_penalty
 
     ids, log_prob = max(all_sentences(table), key=score)
-    best = last(beam(Table(table), MARKS, width=60, length_penalty=length_penalty)).kept[0]
+    best = last(beam(Table(table), VOCAB, width=60, length_penalty=length_penalty)).kept[0]
     assert best.ids == ids
     assert best.log_prob == pytest.approx(log_prob, abs=1e-5)
     assert best.score == pytest.approx(score((ids, log_prob)), abs=1e-5)
@@ -296,7 +296,7 @@ def test_a_wide_beam_finds_the_best_of_all_sentences(seed, length_penalty):
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_steps_of_a_beam_fit_together(seed, width):
     """Finished sentences stay as they are; each other one is its parent and one word more; the order is by score."""
-    steps = list(beam(Table(random_table(seed)), MARKS, width=width))
+    steps = list(beam(Table(random_table(seed)), VOCAB, width=width))
     before = [(1,)]
     finished_before = [False]
     for step in steps:
@@ -318,7 +318,7 @@ def test_a_finished_sentence_can_be_overtaken():
     def table(read):
         return {(): words(0.5, 0.5, 0.0, 0.0), (A,): words(0.0, 0.0, 1.0, 0.0)}.get(read[1:], words(1.0, 0.0, 0.0, 0.0))
 
-    steps = list(beam(Table(table), MARKS, width=2, length_penalty=2.0))
+    steps = list(beam(Table(table), VOCAB, width=2, length_penalty=2.0))
     assert steps[0].kept[0].log_prob == steps[0].kept[1].log_prob
     assert steps[-1].kept[0].ids == (1, A, B, EOS)  # as likely as the empty one, and longer
     assert steps[-1].kept[1].ids == (1, EOS)
@@ -328,22 +328,22 @@ def test_without_normalization_the_short_one_wins():
     def table(read):
         return words(0.4, 0.6, 0.0, 0.0) if len(read) < 4 else words(1.0, 0.0, 0.0, 0.0)
 
-    raw, normalized = (last(beam(Table(table), MARKS, width=4, length_penalty=p)).kept[0].ids for p in (0.0, 2.0))
+    raw, normalized = (last(beam(Table(table), VOCAB, width=4, length_penalty=p)).kept[0].ids for p in (0.0, 2.0))
     assert raw == (1, EOS) and normalized == (1, A, A, A, EOS)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_a_beam_of_one_is_greedy(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_beam_of_one_is_greedy(decoder):
     for seed in range(5):
         ours = model(seed=seed)
-        found = last(beam(writer(ours, SRC[:1]), MARKS, width=1, max_len=12)).kept[0].ids
-        assert list(found) == last(greedy(writer(ours, SRC[:1]), MARKS, max_len=12)).ids[0].tolist()
+        found = last(beam(decoder(ours, SRC[:1]), VOCAB, width=1, max_len=12)).kept[0].ids
+        assert list(found) == last(greedy(decoder(ours, SRC[:1]), VOCAB, max_len=12)).ids[0].tolist()
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_log_probs_of_a_beam_are_the_models(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_log_probs_of_a_beam_are_the_models(decoder):
     ours = model(seed=3)
-    for hypothesis in last(beam(writer(ours, SRC[:1]), MARKS, width=3, max_len=8)).kept:
+    for hypothesis in last(beam(decoder(ours, SRC[:1]), VOCAB, width=3, max_len=8)).kept:
         ids = torch.tensor([hypothesis.ids])
         log_probs = ours(SRC[:1], ids[:, :-1])[0].log_softmax(dim=-1)
         total = log_probs.gather(-1, ids[:, 1:, None]).sum().item()
@@ -351,12 +351,12 @@ def test_log_probs_of_a_beam_are_the_models(writer):
 
 
 def test_errors_of_the_beam():
-    with pytest.raises(ValueError, match="writer has 2 sentences; expected one: a beam is for one source"):
-        next(beam(Table(trap, batch_size=2), MARKS))
+    with pytest.raises(ValueError, match="decoder has 2 sentences; expected one: a beam is for one source"):
+        next(beam(Table(trap, batch_size=2), VOCAB))
     with pytest.raises(ValueError, match="width is 0; expected a whole number, 1 or more"):
-        next(beam(Table(trap), MARKS, width=0))
+        next(beam(Table(trap), VOCAB, width=0))
     with pytest.raises(ValueError, match="length_penalty is -1; expected a number, 0 or more"):
-        next(beam(Table(trap), MARKS, length_penalty=-1))
+        next(beam(Table(trap), VOCAB, length_penalty=-1))
 
 
 # --- sampling --------------------------------------------------------------------------------------------------
@@ -406,7 +406,7 @@ def test_words_of_minus_infinity_are_never_drawn():
 def test_samples_follow_the_distribution():
     drawn = last(
         sample(
-            Table(lambda read: words(0.1, 0.2, 0.3, 0.4), batch_size=20_000), MARKS, generator=generator(), max_len=1
+            Table(lambda read: words(0.1, 0.2, 0.3, 0.4), batch_size=20_000), VOCAB, generator=generator(), max_len=1
         )
     ).ids[:, 1]
     shares = torch.bincount(drawn, minlength=7) / len(drawn)
@@ -415,14 +415,14 @@ def test_samples_follow_the_distribution():
 
 def test_samples_depend_on_the_generator_alone():
     ours = model()
-    runs = [last(sample(Cached(ours, SRC), MARKS, generator=generator(s), max_len=9)).ids.tolist() for s in (1, 1, 2)]
+    runs = [last(sample(Cached(ours, SRC), VOCAB, generator=generator(s), max_len=9)).ids.tolist() for s in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
 
 
 def test_options_reach_the_samples():
     ours = model()
-    cold = last(sample(Cached(ours, SRC), MARKS, generator=generator(), top_k=1, max_len=9)).ids
-    assert cold.tolist() == last(greedy(Cached(ours, SRC), MARKS, max_len=9)).ids.tolist()
+    cold = last(sample(Cached(ours, SRC), VOCAB, generator=generator(), top_k=1, max_len=9)).ids
+    assert cold.tolist() == last(greedy(Cached(ours, SRC), VOCAB, max_len=9)).ids.tolist()
 
 
 @pytest.mark.parametrize(
@@ -458,7 +458,7 @@ def test_a_judged_word_is_drawn_as_the_large_model_would():
 
 
 def speculate(table, draft, seed, **options):
-    steps = list(speculative(Table(draft), Table(table), MARKS, generator=generator(seed), **options))
+    steps = list(speculative(Table(draft), Table(table), VOCAB, generator=generator(seed), **options))
     return steps[-1].ids, steps
 
 
@@ -489,14 +489,14 @@ def test_a_hopeless_draft_costs_passes_and_nothing_else():
     assert [step.accepted for step in steps] == [0, 0]
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_with_one_word_allowed_it_is_greedy(writer, positions):
+def test_with_one_word_allowed_it_is_greedy(decoder, positions):
     """Most proposals are refused here: what was read and taken back must leave no trace."""
     large, small = model(seed=1, positions=positions), model(seed=2, num_layers=1)
-    writers, options = (writer(small, SRC[:1]), writer(large, SRC[:1])), {"proposals": 3, "top_k": 1, "max_len": 15}
-    found = last(speculative(*writers, MARKS, generator=generator(), **options)).ids
-    assert list(found) == last(greedy(writer(large, SRC[:1]), MARKS, max_len=15)).ids[0].tolist()
+    decoders, options = (decoder(small, SRC[:1]), decoder(large, SRC[:1])), {"proposals": 3, "top_k": 1, "max_len": 15}
+    found = last(speculative(*decoders, VOCAB, generator=generator(), **options)).ids
+    assert list(found) == last(greedy(decoder(large, SRC[:1]), VOCAB, max_len=15)).ids[0].tolist()
 
 
 @pytest.mark.parametrize("max_len", [1, 2, 3, 4, 7])
@@ -516,8 +516,8 @@ def test_nothing_follows_an_accepted_end_mark():
 
 def test_errors_of_speculation():
     with pytest.raises(ValueError, match="draft has 2 sentences; expected one"):
-        next(speculative(Table(trap, batch_size=2), Table(trap), MARKS, generator=generator()))
-    with pytest.raises(ValueError, match="writer has 2 sentences; expected one"):
-        next(speculative(Table(trap), Table(trap, batch_size=2), MARKS, generator=generator()))
+        next(speculative(Table(trap, batch_size=2), Table(trap), VOCAB, generator=generator()))
+    with pytest.raises(ValueError, match="decoder has 2 sentences; expected one"):
+        next(speculative(Table(trap), Table(trap, batch_size=2), VOCAB, generator=generator()))
     with pytest.raises(ValueError, match="proposals is 0; expected a whole number, 1 or more"):
-        next(speculative(Table(trap), Table(trap), MARKS, generator=generator(), proposals=0))
+        next(speculative(Table(trap), Table(trap), VOCAB, generator=generator(), proposals=0))

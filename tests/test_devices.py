@@ -15,10 +15,10 @@ from lessons.torch_attention import MultiheadAttentionByHand
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 
-MARKS = Vocabulary(["a", "b", "c"])
+VOCAB = Vocabulary(["a", "b", "c"])
 IDS = torch.tensor([[4, 5, 6, 4], [5, 6, 0, 0]])
 X = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(0))
-WRITERS = [Cached, Recomputed]
+DECODERS = [Cached, Recomputed]
 
 
 @pytest.fixture(autouse=True)
@@ -64,10 +64,10 @@ def test_model(positions):
     assert logits.device.type == "cpu" and logits.isfinite().all()
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_decoding(writer):
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_decoding(decoder):
     model = small()
-    ids = last(greedy(writer(model, IDS), MARKS, max_len=5)).ids
-    drawn = last(sample(writer(model, IDS), MARKS, generator=torch.Generator(), top_k=3, top_p=0.9, max_len=5)).ids
+    ids = last(greedy(decoder(model, IDS), VOCAB, max_len=5)).ids
+    drawn = last(sample(decoder(model, IDS), VOCAB, generator=torch.Generator(), top_k=3, top_p=0.9, max_len=5)).ids
     assert ids.device.type == drawn.device.type == "cpu"
-    assert last(beam(writer(model, IDS[:1]), MARKS, width=3, max_len=5)).kept
+    assert last(beam(decoder(model, IDS[:1]), VOCAB, width=3, max_len=5)).kept

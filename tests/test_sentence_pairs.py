@@ -226,12 +226,12 @@ def drawn(task, split):
 
 def test_translations_of_one_source_stay_together(save):
     lines = [f"source {i}\ttarget {i} {k}\n" for i in range(60) for k in range(3)]
-    task = SentencePairs(save("".join(lines)), vocab_size=60, held_out_share=3)
+    task = SentencePairs(save("".join(lines)), vocab_size=60, held_out_every=3)
     assert task.count("held_out") % 3 == 0 < task.count("held_out")
 
 
 def test_the_share_that_is_held_out(tmp_path):
-    task = SentencePairs(write_pairs(tmp_path / "pairs.tsv", 3000), vocab_size=100, max_len=500, held_out_share=2)
+    task = SentencePairs(write_pairs(tmp_path / "pairs.tsv", 3000), vocab_size=100, max_len=500, held_out_every=2)
     assert 0.45 < task.count("held_out") / (task.count("held_out") + task.count()) < 0.55
     assert "one source sentence of 2," in task.unseen
 
@@ -256,13 +256,13 @@ def test_every_pair_is_equally_likely(save):
 
 def test_longer_sentences_are_left_out_and_counted(save):
     path = save("".join(f"{'a ' * n}\t{'b ' * (8 - n)}\n" for n in range(1, 8)))
-    task = SentencePairs(path, vocab_size=20, max_len=5, held_out_share=1000)
+    task = SentencePairs(path, vocab_size=20, max_len=5, held_out_every=1000)
     assert task.skipped == 4 and task.count() == 3
     assert {len(source.split()) for source, _ in task.examples(50, seeded())} == {3, 4, 5}
 
 
 def test_a_split_without_pairs(save):
-    task = SentencePairs(save("a\tb\nc\td\n"), vocab_size=20, held_out_share=1000)
+    task = SentencePairs(save("a\tb\nc\td\n"), vocab_size=20, held_out_every=1000)
     with pytest.raises(
         ValueError, match=re.escape("split is 'held_out', of which pairs.tsv has no pair; expected the")
     ):
@@ -280,7 +280,7 @@ def test_a_file_of_held_out_pairs_alone(save):
     [
         ({"max_len": 0}, "max_len is 0; expected a whole number, 1 or more"),
         ({"max_len": 2.5}, "max_len is 2.5; expected a whole number, 1 or more"),
-        ({"held_out_share": 1}, "held_out_share is 1; expected a whole number, 2 or more"),
+        ({"held_out_every": 1}, "held_out_every is 1; expected a whole number, 2 or more"),
         ({"vocab_size": 7}, "vocab_size is 7; expected a whole number, 8 or more"),
         ({"vocab_size": "8000"}, "vocab_size is '8000'; expected a whole number, 8 or more"),
     ],
@@ -355,7 +355,7 @@ def test_the_file_decides_what_is_unknown(task):
 @pytest.mark.parametrize("mark", ["<pad>", "<bos>", "<eos>", "<unk>"])
 def test_special_words_in_a_sentence_are_text(save, mark):
     lines = [f"a {mark} b {i}\tb {mark} a {i}\n" for i in range(50)]
-    task = SentencePairs(save("".join(lines)), vocab_size=200, held_out_share=1000)
+    task = SentencePairs(save("".join(lines)), vocab_size=200, held_out_every=1000)
     text = f"a {mark} b 7"
     assert not {PAD, BOS, EOS, UNK} & set(task.encode(text))
     assert task.decode(task.encode(text), side="src") == text

@@ -491,7 +491,7 @@ def unchanged():
 def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, saved, unchanged, change):
     """A checkpoint with a right checksum and other contents."""
     path = tmp_path / "model.pt"
-    checkpoints.write(path, change(checkpoints.read(saved[1])))
+    checkpoints.save(path, change(checkpoints.load(saved[1])))
     before, random = everything(unchanged), torch.get_rng_state()
     with pytest.raises(ValueError, match="expected"):
         unchanged.load(path)
@@ -525,7 +525,7 @@ def test_a_pickle_that_runs_code_is_not_run(tmp_path):
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "evil"),)
 
-    checkpoints.write(tmp_path / "model.pt", {"tensors": Evil()})
+    checkpoints.save(tmp_path / "model.pt", {"tensors": Evil()})
     with pytest.raises(ValueError, match="which holds what torch cannot read"):
         make().load(tmp_path / "model.pt")
     assert not (tmp_path / "evil").exists()

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from lessons._checks import is_number, optional, positive, refusal
-from lessons.decoding.search import Marks, Step, write
-from lessons.decoding.writers import Writer
+from lessons.decoding.decoders import IncrementalDecoder
+from lessons.decoding.search import SpecialIds, Step, generate
 
 
 def distribution(
@@ -39,8 +39,8 @@ def distribution(
 
 
 def sample(
-    writer: Writer,
-    marks: Marks,
+    decoder: IncrementalDecoder,
+    special: SpecialIds,
     *,
     generator: torch.Generator,
     temperature: float = 1.0,
@@ -54,7 +54,7 @@ def sample(
         probabilities = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
         return draw_ids(probabilities, generator)
 
-    return write(writer, marks, choose, max_len)
+    return generate(decoder, special, choose, max_len)
 
 
 def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from lessons._checks import is_number, positive, refusal
-from lessons.decoding.writers import Writer
+from lessons.decoding.decoders import IncrementalDecoder
 
 Kind = TypeVar("Kind")
 
 
-class Marks(Protocol):
-    """The ids of the marks; a Vocabulary has them."""
+class SpecialIds(Protocol):
+    """The ids of the special tokens; a Vocabulary has them."""
 
     pad_id: int
     bos_id: int
@@ -36,21 +36,23 @@ class Step(NamedTuple):
     finished: Tensor
 
 
-def greedy(writer: Writer, marks: Marks, *, max_len: int = 50) -> Iterator[Step]:
+def greedy(decoder: IncrementalDecoder, special: SpecialIds, *, max_len: int = 50) -> Iterator[Step]:
     """Always the likeliest next word, until each sentence has its end mark or max_len words beside the begin mark."""
-    return write(writer, marks, lambda logits: logits.argmax(dim=-1), max_len)
+    return generate(decoder, special, lambda logits: logits.argmax(dim=-1), max_len)
 
 
-def write(writer: Writer, marks: Marks, choose: Callable[[Tensor], Tensor], max_len: int) -> Iterator[Step]:
+def generate(
+    decoder: IncrementalDecoder, special: SpecialIds, choose: Callable[[Tensor], Tensor], max_len: int
+) -> Iterator[Step]:
     """Writes with any rule that chooses: logits (B, V) -> ids (B,)."""
     positive(max_len=max_len)
-    ids = torch.full((writer.batch_size, 1), marks.bos_id, device=writer.device)  # (B, 1)
-    finished = torch.zeros(writer.batch_size, dtype=torch.bool, device=writer.device)
+    ids = torch.full((decoder.batch_size, 1), special.bos_id, device=decoder.device)  # (B, 1)
+    finished = torch.zeros(decoder.batch_size, dtype=torch.bool, device=decoder.device)
     while ids.size(1) <= max_len and not finished.all():
-        logits = writer.step(ids[:, -1:])[:, -1]  # (B, V)
-        chosen = choose(logits).masked_fill(finished, marks.pad_id)  # (B,)
+        logits = decoder.step(ids[:, -1:])[:, -1]  # (B, V)
+        chosen = choose(logits).masked_fill(finished, special.pad_id)  # (B,)
         ids = torch.cat([ids, chosen[:, None]], dim=1)
-        finished = finished | (chosen == marks.eos_id)
+        finished = finished | (chosen == special.eos_id)
         yield Step(ids, logits, finished)
 
 
@@ -75,7 +77,7 @@ class BeamStep(NamedTuple):
 
 
 def beam(
-    writer: Writer, marks: Marks, *, width: int = 4, length_penalty: float = 1.0, max_len: int = 50
+    decoder: IncrementalDecoder, special: SpecialIds, *, width: int = 4, length_penalty: float = 1.0, max_len: int = 50
 ) -> Iterator[BeamStep]:
     """The `width` best sentences at each step, of one source. A finished one stays as it is and keeps its place
     as long as no better ones come. It ends when all are finished or have max_len words.
@@ -83,18 +85,18 @@ def beam(
     length_penalty: alpha in score = log_prob / ((5 + length) / 6) ** alpha; 0 leaves the log_prob, which prefers
         short sentences.
     """
-    _check_beam(writer, width, length_penalty)
+    _check_beam(decoder, width, length_penalty)
     positive(max_len=max_len)
-    kept = [Hypothesis((marks.bos_id,), 0.0, 0.0, False, 0)]
-    rows = [0]  # which row of the writer each unfinished hypothesis goes on from
+    kept = [Hypothesis((special.bos_id,), 0.0, 0.0, False, 0)]
+    rows = [0]  # which row of the decoder each unfinished hypothesis goes on from
     for _ in range(max_len):
-        writer.select(torch.tensor(rows, device=writer.device))
+        decoder.select(torch.tensor(rows, device=decoder.device))
         open_places = [i for i, hypothesis in enumerate(kept) if not hypothesis.finished]
-        last_ids = torch.tensor([[kept[i].ids[-1]] for i in open_places], device=writer.device)
-        log_probs = writer.step(last_ids)[:, -1].double().log_softmax(dim=-1)  # (open, V)
+        last_ids = torch.tensor([[kept[i].ids[-1]] for i in open_places], device=decoder.device)
+        log_probs = decoder.step(last_ids)[:, -1].double().log_softmax(dim=-1)  # (open, V)
         candidates = [hypothesis._replace(parent=i) for i, hypothesis in enumerate(kept) if hypothesis.finished]
         for place, row in zip(open_places, log_probs):
-            candidates += _extensions(kept[place], place, row, marks, 2 * width, length_penalty)
+            candidates += _extensions(kept[place], place, row, special, 2 * width, length_penalty)
         candidates.sort(key=lambda hypothesis: -hypothesis.score)
         kept, dropped = candidates[:width], candidates[width : 2 * width]
         yield BeamStep(kept, dropped)
@@ -104,7 +106,7 @@ def beam(
 
 
 def _extensions(
-    hypothesis: Hypothesis, place: int, log_probs: Tensor, marks: Marks, count: int, length_penalty: float
+    hypothesis: Hypothesis, place: int, log_probs: Tensor, special: SpecialIds, count: int, length_penalty: float
 ) -> list[Hypothesis]:
     """The likeliest words after a hypothesis; impossible ones are left out."""
     found = []
@@ -113,7 +115,7 @@ def _extensions(
         if log_prob > float("-inf"):
             ids, total = (*hypothesis.ids, word), hypothesis.log_prob + log_prob
             score = total / ((5 + len(ids) - 1) / 6) ** length_penalty  # the begin mark was not written
-            found.append(Hypothesis(ids, total, score, word == marks.eos_id, place))
+            found.append(Hypothesis(ids, total, score, word == special.eos_id, place))
     return found
 
 
@@ -125,9 +127,9 @@ def last(steps: Iterable[Kind]) -> Kind:
     return found[0]
 
 
-def _check_beam(writer: Writer, width: int, length_penalty: float) -> None:
-    if writer.batch_size != 1:
-        raise ValueError(f"writer has {writer.batch_size} sentences; expected one: a beam is for one source")
+def _check_beam(decoder: IncrementalDecoder, width: int, length_penalty: float) -> None:
+    if decoder.batch_size != 1:
+        raise ValueError(f"decoder has {decoder.batch_size} sentences; expected one: a beam is for one source")
     positive(width=width)
     if not is_number(length_penalty) or not length_penalty >= 0:
         raise refusal("length_penalty", length_penalty, "a number, 0 or more")

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from lessons._checks import positive
+from lessons.decoding.decoders import IncrementalDecoder
 from lessons.decoding.sampling import distribution, draw_ids
-from lessons.decoding.search import Marks
-from lessons.decoding.writers import Writer
+from lessons.decoding.search import SpecialIds
 
 
 class SpeculativeStep(NamedTuple):
@@ -30,9 +30,9 @@ class SpeculativeStep(NamedTuple):
 
 
 def speculative(
-    draft: Writer,
-    writer: Writer,
-    marks: Marks,
+    draft: IncrementalDecoder,
+    decoder: IncrementalDecoder,
+    special: SpecialIds,
     *,
     generator: torch.Generator,
     proposals: int = 4,
@@ -41,22 +41,22 @@ def speculative(
     top_p: float | None = None,
     max_len: int = 50,
 ) -> Iterator[SpeculativeStep]:
-    """One sentence, drawn as `sample(writer, …)` would draw it: the same distribution, in fewer passes of `writer`.
+    """One sentence, drawn as `sample(decoder, …)` would draw it: the same distribution, in fewer passes of `decoder`.
 
     proposals: how many words the draft proposes in each pass, at most.
     """
     positive(proposals=proposals, max_len=max_len)
-    _check_one_sentence(draft=draft, writer=writer)
+    _check_one_sentence(draft=draft, decoder=decoder)
     probabilities = partial(distribution, temperature=temperature, top_k=top_k, top_p=top_p)
-    ids = (marks.bos_id,)
-    while ids[-1] != marks.eos_id and len(ids) <= max_len:
-        room = max_len - len(ids)  # one more word comes from the writer itself
-        proposed, guessed = _propose(draft, ids, marks, min(proposals, room), generator, probabilities)
-        logits = writer.step(torch.tensor([[ids[-1], *proposed]], device=writer.device))[0]  # (n + 1, V)
+    ids = (special.bos_id,)
+    while ids[-1] != special.eos_id and len(ids) <= max_len:
+        room = max_len - len(ids)  # one more word comes from the decoder itself
+        proposed, guessed = _propose(draft, ids, special, min(proposals, room), generator, probabilities)
+        logits = decoder.step(torch.tensor([[ids[-1], *proposed]], device=decoder.device))[0]  # (n + 1, V)
         accepted, own = judge(proposed, guessed, probabilities(logits), generator)
-        ended = marks.eos_id in proposed[:accepted]
+        ended = special.eos_id in proposed[:accepted]
         ids = (*ids, *proposed[:accepted], *(() if ended else (own,)))
-        for model in (draft, writer):
+        for model in (draft, decoder):
             model.forget(max(0, model.length - len(ids) + 1))  # all but the last word stays read
         yield SpeculativeStep(ids, proposed, accepted)
 
@@ -77,16 +77,16 @@ def judge(proposed: tuple[int, ...], guessed: Tensor, true: Tensor, generator: t
 
 
 def _propose(
-    draft: Writer,
+    draft: IncrementalDecoder,
     ids: tuple[int, ...],
-    marks: Marks,
+    special: SpecialIds,
     count: int,
     generator: torch.Generator,
     probabilities: Callable[[Tensor], Tensor],
 ) -> tuple[tuple[int, ...], Tensor]:
     """Up to `count` words of the draft, no more after an end mark, and the probabilities that each was drawn by."""
     proposed, guessed = (), []
-    while len(proposed) < count and marks.eos_id not in proposed:
+    while len(proposed) < count and special.eos_id not in proposed:
         unread = (*ids, *proposed)[draft.length :]
         logits = draft.step(torch.tensor([unread], device=draft.device))[0, -1]  # (V,)
         guessed.append(probabilities(logits))
@@ -94,7 +94,7 @@ def _propose(
     return proposed, torch.stack(guessed) if guessed else torch.empty(0)
 
 
-def _check_one_sentence(**writers: Writer) -> None:
-    for name, writer in writers.items():
-        if writer.batch_size != 1:
-            raise ValueError(f"{name} has {writer.batch_size} sentences; expected one")
+def _check_one_sentence(**decoders: IncrementalDecoder) -> None:
+    for name, decoder in decoders.items():
+        if decoder.batch_size != 1:
+            raise ValueError(f"{name} has {decoder.batch_size} sentences; expected one")

@@ -23,7 +23,7 @@ class SentencePairs(Task):
     """The pairs of a file. They are kept as ids alone: some 4 bytes for each piece of a word.
 
     vocab_size: of each side, at most. max_len: longer sentences, counted in pieces, are left out; `skipped` says how
-    many. held_out_share: one source sentence of so many is held out.
+    many. held_out_every: one source sentence of so many is held out.
     """
 
     def __init__(
@@ -32,19 +32,19 @@ class SentencePairs(Task):
         *,
         vocab_size: int = 8000,
         max_len: int = 100,
-        held_out_share: int = 20,
+        held_out_every: int = 20,
         encoding: str = "utf-8",
     ):
         positive(max_len=max_len)
-        whole(2, held_out_share=held_out_share)
-        self.path, self.skipped, self._share = Path(path), 0, held_out_share
+        whole(2, held_out_every=held_out_every)
+        self.path, self.skipped, self._every = Path(path), 0, held_out_every
         learned_from = _sample(pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0]))
         if not learned_from:
             raise ValueError(f"{self.path.name} has no pair outside the held-out ones; expected more pairs")
         sources, targets = zip(*learned_from)
         vocabs = Subwords(sources, vocab_size=vocab_size), Subwords(targets, vocab_size=vocab_size)
         unseen = (
-            f"Whole sentences: one source sentence of {held_out_share}, with all its translations. A piece of a word "
+            f"Whole sentences: one source sentence of {held_out_every}, with all its translations. A piece of a word "
             "that training lacks is read as unknown."
         )
         name = f"sentence pairs of {self.path.name}"
@@ -53,7 +53,7 @@ class SentencePairs(Task):
 
     def is_held_out(self, source: str) -> bool:
         """Whether a source sentence is kept from training."""
-        return crc32(source.encode()) % self._share == 0
+        return crc32(source.encode()) % self._every == 0
 
     def count(self, split: str = TRAIN) -> int:
         """How many pairs a split has."""

@@ -240,7 +240,7 @@ def test_what_python_refuses_is_said(page):
     bare.show(page, explorer)
     page.locator('[data-id="5"]').click()
     deliver(page, explorer)
-    expect(page.locator('[data-part="warning"]')).to_contain_text("the writer raised KeyError")
+    expect(page.locator('[data-part="warning"]')).to_contain_text("the decoder raised KeyError")
     page.evaluate("model.set('chosen', [])")  # as Python puts back what it refuses
     press(page, explorer, "step")
     expect(page.locator('[data-part="warning"]')).to_be_empty()

@@ -107,7 +107,7 @@ def public_names():
     names = set(lessons.widgets.__all__)
     for module in pkgutil.walk_packages(lessons.__path__, "lessons."):
         tree = ast.parse(Path(importlib.util.find_spec(module.name).origin).read_text(encoding="utf-8"))
-        if not module.name.startswith(("lessons.checkpoints", "lessons.exercises", "lessons.widgets")):
+        if not module.name.startswith(("lessons.exercises", "lessons.widgets")):
             names |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
     return {name for name in names if not name.startswith("_")}
 

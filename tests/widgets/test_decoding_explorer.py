@@ -41,9 +41,9 @@ def make_model(seed=0):
     return model
 
 
-def explore(model_seed=0, writer=Cached, **options):
+def explore(model_seed=0, decoder=Cached, **options):
     model = make_model(model_seed)
-    return DecodingExplorer(lambda: writer(model, SRC), VOCAB, **{"max_len": 8, **options})
+    return DecodingExplorer(lambda: decoder(model, SRC), VOCAB, **{"max_len": 8, **options})
 
 
 def draw_with(options, seed, model, max_len=8):
@@ -79,10 +79,10 @@ def test_options_are_those_of_sample():
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("writer", [Cached, Recomputed])
-def test_a_seed_writes_what_sample_writes(seed, options, writer):
+@pytest.mark.parametrize("decoder", [Cached, Recomputed])
+def test_a_seed_writes_what_sample_writes(seed, options, decoder):
     wanted = draw_with(options, seed, make_model(seed))
-    at_once, in_steps = (explore(seed, writer, method="sampling", seed=seed, **options) for _ in range(2))
+    at_once, in_steps = (explore(seed, decoder, method="sampling", seed=seed, **options) for _ in range(2))
     at_once.to_the_end()
     while not in_steps.finished:
         in_steps.step()
@@ -239,21 +239,21 @@ def test_a_finished_sentence_that_is_overtaken_is_left_behind():
 # --- bad input -------------------------------------------------------------------------------------------------
 
 SAME = Table(lambda read: [0.0, 0.0, 1.0, *[0.0] * 6])
-FRESH = "expected a function without arguments that makes a writer of one sentence"
+FRESH = "expected a function without arguments that makes a decoder of one sentence"
 BAD = {
-    "one alone": (lambda: DecodingExplorer(lambda: SAME), "vocab is None; expected make_writer and vocab together"),
+    "one alone": (lambda: DecodingExplorer(lambda: SAME), "vocab is None; expected make_decoder and vocab together"),
     "the other": (
         lambda: DecodingExplorer(vocab=VOCAB),
-        "make_writer is None; expected make_writer and vocab",
+        "make_decoder is None; expected make_decoder and vocab",
     ),
     "vocab": (lambda: DecodingExplorer(lambda: SAME, WORDS), "vocab is a list; expected a Vocabulary"),
-    "a writer": (lambda: DecodingExplorer(SAME, VOCAB), f"make_writer is a Table; {FRESH}"),
-    "no writer": (lambda: DecodingExplorer(lambda: 3, VOCAB), f"make_writer makes a int; {FRESH}"),
-    "two": (lambda: DecodingExplorer(lambda: Table(None, batch_size=2), VOCAB), "a writer of 2 sentences"),
-    "the same": (lambda: DecodingExplorer(lambda: SAME, VOCAB), "make_writer makes the same writer twice"),
+    "a decoder": (lambda: DecodingExplorer(SAME, VOCAB), f"make_decoder is a Table; {FRESH}"),
+    "no decoder": (lambda: DecodingExplorer(lambda: 3, VOCAB), f"make_decoder makes a int; {FRESH}"),
+    "two": (lambda: DecodingExplorer(lambda: Table(None, batch_size=2), VOCAB), "a decoder of 2 sentences"),
+    "the same": (lambda: DecodingExplorer(lambda: SAME, VOCAB), "make_decoder makes the same decoder twice"),
     "size": (
         lambda: DecodingExplorer(lambda: Table(lambda read: [1.0]), VOCAB),
-        "make_writer gives 1 logits; expected 9, one for each word of vocab",
+        "make_decoder gives 1 logits; expected 9, one for each word of vocab",
     ),
     "max_len": (lambda: explore(max_len=0), "max_len is 0; expected a whole number from 1 to 200"),
     "method": (lambda: explore(method="best"), "method is 'best'; expected one of 'greedy', 'beam', 'sampling'"),
@@ -294,7 +294,7 @@ def broken_after(word, fault):
 
 
 FAULTS = {
-    "raises": (lambda: {}[0], "the writer raised KeyError: 0; expected logits"),
+    "raises": (lambda: {}[0], "the decoder raised KeyError: 0; expected logits"),
     "no sum": (lambda: [0.5] * 9, "expected probabilities, none below 0, with sum 1"),
     "NaN": (lambda: [math.nan] * 9, "the logits after “<bos> b” give no probabilities"),
 }
@@ -316,25 +316,25 @@ def test_the_browser_hears_of_a_writer_that_fails():
     explorer.send = lambda message, buffers=None: sent.append(message)
     explorer.method = "beam"
     explorer.answer("step")
-    assert "the writer raised KeyError" in explorer.answer("step")["problem"]
+    assert "the decoder raised KeyError" in explorer.answer("step")["problem"]
     assert explorer.depth == 1
     explorer._receive(explorer, {"set": {"method": "greedy"}}, [])
     explorer._receive(explorer, {"set": {"chosen": [5]}}, [])
-    assert "the writer raised KeyError" in sent[-1]["problem"]
+    assert "the decoder raised KeyError" in sent[-1]["problem"]
     assert explorer.chosen == []
     explorer.method, explorer.width = "beam", 1
     explorer.to_the_end()
     explorer._receive(explorer, {"set": {"width": 2}}, [])
-    assert "the writer raised KeyError" in sent[-1]["problem"] and explorer.width == 1
+    assert "the decoder raised KeyError" in sent[-1]["problem"] and explorer.width == 1
 
 
 def test_the_browser_hears_when_greedy_fails_beside_a_beam():
     explorer, sent = broken_after(4, lambda: {}[0]), []
     explorer.send = lambda message, buffers=None: sent.append(message)
     explorer._receive(explorer, {"set": {"method": "beam"}}, [])
-    assert "the writer raised KeyError" in sent[-1]["problem"]
+    assert "the decoder raised KeyError" in sent[-1]["problem"]
     assert explorer.method == "greedy"
-    with pytest.raises(ValueError, match="the writer raised KeyError"):
+    with pytest.raises(ValueError, match="the decoder raised KeyError"):
         explorer.method = "beam"
 
 

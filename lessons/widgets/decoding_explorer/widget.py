@@ -11,7 +11,7 @@ from lessons._checks import between, one_of, whole
 from lessons.decoding import BeamStep, distribution
 from lessons.vocabulary import Vocabulary
 from lessons.widgets.base import BadValue, LessonWidget, computed, synced
-from lessons.widgets.decoding_explorer import views, writing
+from lessons.widgets.decoding_explorer import generation, views
 from lessons.widgets.decoding_explorer.constants import BEAM, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
@@ -20,7 +20,7 @@ from lessons.widgets.pictures import Panel
 class DecodingExplorer(LessonWidget):
     """A sentence, word by word: by greedy, by sampling, or by a beam.
 
-    make_writer: a function without arguments that makes a writer of one sentence, as `lambda: Cached(model, src)` or
+    make_decoder: a function without arguments that makes a decoder of one sentence, as `lambda: Cached(model, src)` or
         `lambda: Table(next_word)`. vocab: its words. Give both or neither.
     join: makes a text of words. max_len: so many words at most.
 
@@ -43,22 +43,22 @@ class DecodingExplorer(LessonWidget):
 
     def __init__(
         self,
-        make_writer: writing.MakeWriter | None = None,
+        make_decoder: generation.MakeDecoder | None = None,
         vocab: Vocabulary | None = None,
         *,
         join: Callable[[Sequence[str]], str] = " ".join,
         max_len: int = 20,
         **options: Any,
     ):
-        if make_writer is None and vocab is None:
-            make_writer, vocab = writing.example()
-        if make_writer is None or vocab is None:
-            name = "make_writer" if make_writer is None else "vocab"
-            raise ValueError(f"{name} is None; expected make_writer and vocab together, or neither of them")
-        writing.check_parts(make_writer, vocab)
+        if make_decoder is None and vocab is None:
+            make_decoder, vocab = generation.example()
+        if make_decoder is None or vocab is None:
+            name = "make_decoder" if make_decoder is None else "vocab"
+            raise ValueError(f"{name} is None; expected make_decoder and vocab together, or neither of them")
+        generation.check_parts(make_decoder, vocab)
         whole(1, 200, max_len=max_len)
         self.vocab, self.join, self.max_len = vocab, join, max_len
-        self._make_writer, self._reader = make_writer, writing.Reader(make_writer, vocab)
+        self._make_decoder, self._reader = make_decoder, generation.Reader(make_decoder, vocab)
         self.own: set[int] = set()  # places in `chosen` of words that the method did not take
         self._writing = False
         self._search = self._greedy = None
@@ -100,7 +100,7 @@ class DecodingExplorer(LessonWidget):
         if self.logits is None:
             return None
         if self.method == SAMPLING:
-            return writing.draw_last(self._logits(), self.seed, self.options)
+            return generation.draw_last(self._logits(), self.seed, self.options)
         return int(self.logits.argmax())
 
     @property
@@ -141,22 +141,22 @@ class DecodingExplorer(LessonWidget):
     @property
     def log_probs(self) -> list[float]:
         """Of each word of `chosen`, by the model itself."""
-        return writing.log_prob(self._logits(), self.chosen)
+        return generation.log_prob(self._logits(), self.chosen)
 
     def _is_full(self, chosen: list[int]) -> bool:
         return len(chosen) == self.max_len or chosen[-1:] == [self.vocab.eos_id]
 
-    def _searched(self) -> writing.Search:
+    def _searched(self) -> generation.Search:
         options = {"width": self.width, "length_penalty": self.length_penalty, "max_len": self.max_len}
         if self._search is None or self._search[0] != options:
-            self._search = (options, writing.Search(self._make_writer, self.vocab, **options))
+            self._search = (options, generation.Search(self._make_decoder, self.vocab, **options))
         return self._search[1]
 
     @property
     def greedy_sentence(self) -> tuple[list[int], float]:
         """Its ids after the begin mark, and the log of its probability: for comparison."""
         if self._greedy is None:
-            self._greedy = writing.write_greedily(self._make_writer, self.vocab, self.max_len)
+            self._greedy = generation.generate_greedily(self._make_decoder, self.vocab, self.max_len)
         return self._greedy
 
     # The buttons
@@ -227,7 +227,7 @@ class DecodingExplorer(LessonWidget):
 
     @validate("chosen")
     def _check_chosen(self, proposal: dict) -> list[int]:
-        """It is read here, so that what the writer cannot read is refused."""
+        """It is read here, so that what the decoder cannot read is refused."""
         value = proposal["value"]
         if not isinstance(value, list | tuple) or len(value) > self.max_len:
             raise ValueError(f"chosen is {value!r}; expected a list of up to {self.max_len} ids")
@@ -264,7 +264,7 @@ class DecodingExplorer(LessonWidget):
             self.send_state(["chosen"])
 
     def _mark_own(self, old: list[int], new: list[int]) -> None:
-        shared = writing.count_shared(old, new)
+        shared = generation.count_shared(old, new)
         added = set() if self._writing else set(range(shared, len(new)))
         self.own = {i for i in self.own if i < shared} | added
 

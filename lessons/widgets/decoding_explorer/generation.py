@@ -1,4 +1,4 @@
-"""What DecodingExplorer asks of a writer, without a widget: words one by one, and a beam step by step."""
+"""What DecodingExplorer asks of a decoder, without a widget: words one by one, and a beam step by step."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lessons.decoding import BeamStep, Table, Writer, beam, distribution, greedy
+from lessons.decoding import BeamStep, IncrementalDecoder, Table, beam, distribution, greedy
 from lessons.decoding.sampling import draw_ids
 from lessons.vocabulary import Vocabulary
 
-MakeWriter = Callable[[], Writer]
+MakeDecoder = Callable[[], IncrementalDecoder]
 
 
 @contextmanager
@@ -22,14 +22,14 @@ def blamed() -> Generator[None]:
     except ValueError:
         raise
     except Exception as error:
-        raise ValueError(f"the writer raised {type(error).__name__}: {error}; expected logits") from error
+        raise ValueError(f"the decoder raised {type(error).__name__}: {error}; expected logits") from error
 
 
 class Reader:
     """The logits after any words. It reads word by word, as `greedy` and `sample` do, so that every digit is theirs."""
 
-    def __init__(self, make_writer: MakeWriter, vocab: Vocabulary):
-        self.make_writer, self.vocab = make_writer, vocab
+    def __init__(self, make_decoder: MakeDecoder, vocab: Vocabulary):
+        self.make_decoder, self.vocab = make_decoder, vocab
         self._start()
 
     def after(self, chosen: Sequence[int]) -> list[Tensor]:
@@ -38,10 +38,10 @@ class Reader:
         shared = count_shared(ids, self._ids)
         try:
             with blamed():
-                self._writer.forget(len(self._ids) - shared)
+                self._decoder.forget(len(self._ids) - shared)
                 self._ids, self._logits = self._ids[:shared], self._logits[:shared]
                 for i in ids[shared:]:
-                    logits = self._writer.step(torch.tensor([[i]], device=self._writer.device))[0, -1]
+                    logits = self._decoder.step(torch.tensor([[i]], device=self._decoder.device))[0, -1]
                     self._logits.append(self._check(logits.detach().cpu(), [*self._ids, i]))
                     self._ids.append(i)
         except ValueError:
@@ -50,12 +50,12 @@ class Reader:
         return list(self._logits)
 
     def _start(self) -> None:
-        self._writer, self._ids, self._logits = self.make_writer(), [], []
+        self._decoder, self._ids, self._logits = self.make_decoder(), [], []
 
     def _check(self, logits: Tensor, ids: list[int]) -> Tensor:
         if len(logits) != len(self.vocab):
             wanted = f"{len(self.vocab)}, one for each word of vocab"
-            raise ValueError(f"make_writer gives {len(logits)} logits; expected {wanted}")
+            raise ValueError(f"make_decoder gives {len(logits)} logits; expected {wanted}")
         if not logits.softmax(dim=-1).isfinite().all():
             words = " ".join(self.vocab.decode(ids))
             raise ValueError(f"the logits after “{words}” give no probabilities; expected numbers or −∞, not all −∞")
@@ -68,21 +68,21 @@ def count_shared(one: Sequence[int], other: Sequence[int]) -> int:
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
-def check_parts(make_writer: Any, vocab: Any) -> None:
-    """One writer is made to see whether it can be."""
+def check_parts(make_decoder: Any, vocab: Any) -> None:
+    """One decoder is made to see whether it can be."""
     if not isinstance(vocab, Vocabulary):
         raise ValueError(f"vocab is a {type(vocab).__name__}; expected a Vocabulary")
-    wanted = "a function without arguments that makes a writer of one sentence, as lambda: Cached(model, src)"
-    if not callable(make_writer):
-        raise ValueError(f"make_writer is a {type(make_writer).__name__}; expected {wanted}")
-    writer: Any = make_writer()
-    if not all(hasattr(writer, name) for name in ("step", "forget", "select", "batch_size")):
-        raise ValueError(f"make_writer makes a {type(writer).__name__}; expected {wanted}")
-    if writer.batch_size != 1 or writer.length != 0:
-        found = f"{writer.batch_size} sentences that has read {writer.length} words"
-        raise ValueError(f"make_writer makes a writer of {found}; expected one sentence and no word")
-    if make_writer() is writer:
-        raise ValueError("make_writer makes the same writer twice; expected a new one each time")
+    wanted = "a function without arguments that makes a decoder of one sentence, as lambda: Cached(model, src)"
+    if not callable(make_decoder):
+        raise ValueError(f"make_decoder is a {type(make_decoder).__name__}; expected {wanted}")
+    decoder: Any = make_decoder()
+    if not all(hasattr(decoder, name) for name in ("step", "forget", "select", "batch_size")):
+        raise ValueError(f"make_decoder makes a {type(decoder).__name__}; expected {wanted}")
+    if decoder.batch_size != 1 or decoder.length != 0:
+        found = f"{decoder.batch_size} sentences that has read {decoder.length} words"
+        raise ValueError(f"make_decoder makes a decoder of {found}; expected one sentence and no word")
+    if make_decoder() is decoder:
+        raise ValueError("make_decoder makes the same decoder twice; expected a new one each time")
 
 
 def draw_last(logits: Sequence[Tensor], seed: int, options: dict[str, Any]) -> int:
@@ -96,10 +96,10 @@ def log_prob(logits: Sequence[Tensor], chosen: Sequence[int]) -> list[float]:
     return [row.double().log_softmax(dim=-1)[word].item() for row, word in zip(logits, chosen)]
 
 
-def write_greedily(make_writer: MakeWriter, vocab: Vocabulary, max_len: int) -> tuple[list[int], float]:
+def generate_greedily(make_decoder: MakeDecoder, vocab: Vocabulary, max_len: int) -> tuple[list[int], float]:
     """Greedy's sentence without the begin mark, and the log of its probability."""
     with blamed():
-        steps = list(greedy(make_writer(), vocab, max_len=max_len))
+        steps = list(greedy(make_decoder(), vocab, max_len=max_len))
     chosen = steps[-1].ids[0, 1:].tolist()
     return chosen, sum(log_prob([step.logits[0] for step in steps], chosen))
 
@@ -107,9 +107,9 @@ def write_greedily(make_writer: MakeWriter, vocab: Vocabulary, max_len: int) -> 
 class Search:
     """A beam search that goes only as far as it is asked to."""
 
-    def __init__(self, make_writer: MakeWriter, vocab: Vocabulary, **options: Any):
+    def __init__(self, make_decoder: MakeDecoder, vocab: Vocabulary, **options: Any):
         self.steps: list[BeamStep] = []
-        self._more = beam(make_writer(), vocab, **options)
+        self._more = beam(make_decoder(), vocab, **options)
         self.ended = False
 
     def up_to(self, depth: int) -> list[BeamStep]:
@@ -127,7 +127,7 @@ class Search:
         return self.steps[:depth]
 
 
-def example() -> tuple[MakeWriter, Vocabulary]:
+def example() -> tuple[MakeDecoder, Vocabulary]:
     """Three words and an end mark: the likeliest first word leads away from the likeliest sentence."""
     vocab = Vocabulary(["thanks", "thank", "you"])
     after: dict[tuple[str, ...], tuple[float, ...]] = {

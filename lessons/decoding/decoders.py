@@ -22,7 +22,7 @@ Norm = tuple[tuple[int, ...], Tensor, Tensor, float]  # normalized_shape, weight
 ROOM = 32  # positions that a memory has room for at first; it doubles when it is full
 
 
-class Writer(Protocol):
+class IncrementalDecoder(Protocol):
     """Reads words and gives the logits of the word after each of them. It remembers all that it has read."""
 
     @property
@@ -52,7 +52,7 @@ class Writer(Protocol):
 
 
 class _KeepsIds:
-    """What a writer has that keeps its words so far as ids (B, length)."""
+    """What a decoder has that keeps its words so far as ids (B, length)."""
 
     ids: Tensor
 
