@@ -10,8 +10,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
-from lessons.masks import causal, combine, padding
+from lessons.config import TransformerConfig
+from lessons.layers import DecoderLayer, EncoderLayer
+from lessons.masks import allowed_to_additive, causal, combine, padding
+from lessons.parity import from_torch, load_from_torch
 from lessons.positions import RotaryPositions, SinusoidalPositions
+from lessons.transformer import Transformer
 from tests.notebooks.cells import NOTEBOOKS, ROOT
 
 CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("*.md"))}
@@ -56,13 +60,19 @@ def draw_mask(*shape):
     return allowed
 
 
-def assert_same(theirs, ours, inputs):
+def assert_same(theirs, ours, inputs, our_inputs=None):
     """The card's output and the package's, and the gradients of a weighted sum of each."""
     torch.testing.assert_close(theirs, ours)
     weights = torch.linspace(-1, 2, ours.numel(), dtype=ours.dtype).view_as(ours)
     options = {"retain_graph": True, "materialize_grads": True}
-    gradients = (torch.autograd.grad((x * weights).sum(), inputs, **options) for x in (theirs, ours))
+    pairs = (theirs, inputs), (ours, inputs if our_inputs is None else our_inputs)
+    gradients = (torch.autograd.grad((x * weights).sum(), y, **options) for x, y in pairs)
     torch.testing.assert_close(*gradients)
+
+
+def copy_in_order(theirs, ours):
+    """The card's parameters into the package's module, which has them in the same order under other names."""
+    ours.load_state_dict(dict(zip(ours.state_dict(), theirs.state_dict().values(), strict=True)))
 
 
 @pytest.fixture(autouse=True)
@@ -204,3 +214,85 @@ def test_06_embeddings_and_positions(seed):
     halves = torch.cat([q[..., 0::2], q[..., 1::2]], dim=-1)
     turned = card.rotary(halves, offset=offset, neighbors=False)
     assert_same(turned, torch.cat([ours[..., 0::2], ours[..., 1::2]], dim=-1), q)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@five_draws
+def test_07_encoder(norm_first, seed):
+    b, h, t, d, d_ff = sizes(seed, 5)
+    d_model = h * d
+    theirs = run_card("07").EncoderLayer(d_model, h, d_ff, norm_first)
+    ours = EncoderLayer(d_model, h, d_ff, norm_first=norm_first)
+    copy_in_order(theirs, ours)
+    x = draw(b, t, d_model)
+    for allowed in (None, draw_mask(b, 1, t, t), draw_mask(b, 1, 1, t)):
+        assert_same(theirs(x, allowed), ours(x, allowed)[0], x)
+    of_card = 4 * d_model**2 + 4 * d_model, 2 * d_model * d_ff + d_ff + d_model, 2 * (2 * d_model)
+    assert sum(p.numel() for p in theirs.parameters()) == sum(of_card)
+
+
+@five_draws
+def test_08_decoder(seed):
+    b, h, t, s, d, d_ff = sizes(seed, 6)
+    theirs = run_card("08").DecoderLayer(h * d, h, d_ff)
+    ours = DecoderLayer(h * d, h, d_ff, norm_first=True)
+    copy_in_order(theirs, ours)
+    inputs = draw(b, t, h * d), draw(b, s, h * d)
+    for masks in ((causal(t), None), (draw_mask(b, 1, t, t), draw_mask(b, 1, 1, s))):
+        assert_same(theirs(*inputs, *masks), ours(*inputs, *masks)[0], inputs)
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+@five_draws
+def test_09_transformer(seed):
+    b, s, t, h, half, d_ff = sizes(seed, 6, low=2)
+    d_model = 2 * h * half
+    theirs = run_card("09", **{"F, 0.1,": "F, 0.0,"}).Translator(7, 9, d_model, h, 2, d_ff)
+    ours = Transformer(
+        TransformerConfig(7, 9, d_model, num_heads=h, num_layers=2, d_ff=d_ff, dropout=0.0, norm_first=True)
+    )
+    load_from_torch(ours, theirs.body)
+    tables = theirs.src_table, theirs.tgt_table, theirs.out_proj
+    our_tables = ours.src_embedding.tokens, ours.tgt_embedding.tokens, ours.out_proj
+    for table, our_table in zip(tables, our_tables):
+        our_table.load_state_dict(table.state_dict())
+    src, tgt = torch.randint(1, 7, (b, s)), torch.randint(1, 9, (b, t))
+    src[0] = PAD  # a sentence of nothing but padding
+    src[-1, 1:], tgt[-1, 1:] = PAD, PAD
+    weights = ([table.weight for table in side] for side in (tables, our_tables))
+    assert_same(theirs(src, tgt), ours(src, tgt)[0], *weights)
+
+
+@five_draws
+def test_10_mask_tutorial(seed):
+    b, h, t, cached, d = sizes(seed, 5, low=2)
+    card = run_card("10")
+    ids = torch.randint(0, 3, (b, t))
+    ids[:, 0] = 1  # each query has a key
+    assert torch.equal(card.causal(t, cached + t), causal(t, offset=cached))
+    assert torch.equal(card.padding(ids, PAD), padding(ids, pad_id=PAD))
+    allowed = card.causal(t, t) & card.padding(ids, PAD)
+    assert torch.equal(card.additive(allowed), allowed_to_additive(allowed))
+    module = nn.MultiheadAttention(h * d, h, batch_first=True)
+    x = draw(b, t, h * d)
+    ours = from_torch(module)(x, allowed=allowed)[0]
+    assert_same(module(x, x, x, attn_mask=card.for_module(allowed, h))[0], ours, x)
+    q = split_heads(x, h)
+    added = F.scaled_dot_product_attention(q, q, q, attn_mask=card.additive(allowed, torch.float64))
+    assert_same(added, attend(q, q, q, allowed)[0], x)
+
+
+def test_10_the_question_of_the_card():
+    """It knows what True means, also behind a layer norm and where empty rows are NaN."""
+    card, norm = run_card("10"), nn.LayerNorm(6)
+    module = nn.MultiheadAttention(6, 2)
+    for seed in range(10):
+        x = torch.randn(5, 6, generator=torch.Generator().manual_seed(seed))
+        libraries = [
+            lambda x, mask: F.scaled_dot_product_attention(x, x, x, attn_mask=mask),
+            lambda x, mask: (x @ x.T).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ x,
+            lambda x, mask: norm(attend(x, x, x, mask)[0]),
+            lambda x, mask: module(x, x, x, attn_mask=mask)[0],
+            lambda x, mask: norm(attend(x, x, x, ~mask)[0]),
+        ]
+        assert [card.true_means_attend(library, x) for library in libraries] == [True] * 3 + [False] * 2
