@@ -131,6 +131,25 @@ class MultiHeadAttention(nn.Module):
         return self.out_proj(join_heads(output)), weights  # (B, Q, out_dim), (B, H, Q, K)
 
 
+def set_key_size(model: nn.Module, size: int) -> None:
+    """Give every MultiHeadAttention in the model queries and keys of this size in each head, with new weights.
+
+    The values keep their size. Attention Is All You Need, table 3, row B.
+    """
+    positive(size=size)
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            if module.rotary is not None:
+                raise ValueError("model has rotary positions, made for the old size; expected one without")
+            for name in ("q_proj", "k_proj"):
+                old = getattr(module, name)
+                projection = nn.Linear(old.in_features, module.num_heads * size, bias=old.bias is not None)
+                nn.init.xavier_uniform_(projection.weight)
+                if projection.bias is not None:
+                    nn.init.zeros_(projection.bias)
+                setattr(module, name, projection)
+
+
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """(B, T, H·d) -> (B, H, T, d): the features of each token are dealt out to the heads, in order."""
     positive(num_heads=num_heads)

@@ -9,16 +9,20 @@ from torch import Tensor
 
 from lessons.decoding import Cached, greedy, last
 from lessons.tasks import Batch, Task
-from lessons.training import shift
+from lessons.training import shift, token_loss
 from lessons.transformer import Transformer
 from lessons.vocabulary import pad_batch
 
 
 class Accuracy(NamedTuple):
-    """Shares from 0 to 1: of the words, and of the sentences of which every word is right."""
+    """Fractions from 0 to 1: of the words, and of the sentences of which every word is right; and the loss.
+
+    e to the power of the loss is the perplexity.
+    """
 
     words: float
     sentences: float
+    loss: float
 
 
 def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
@@ -29,7 +33,9 @@ def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
     with evaluating(model), torch.no_grad():
         logits, _ = model(src, inputs)
     right = logits.argmax(dim=-1) == targets
-    return Accuracy(right[real].float().mean().item(), (right | ~real).all(dim=1).float().mean().item())
+    words, sentences = right[real], (right | ~real).all(dim=1)
+    loss = token_loss(logits, targets, pad_id=task.tgt_vocab.pad_id)
+    return Accuracy(words.float().mean().item(), sentences.float().mean().item(), loss.item())
 
 
 def exact_match(model: Transformer, batch: Batch, task: Task) -> float:

@@ -70,6 +70,23 @@ def leaks(function: Callable[[Tensor], Any], x: Tensor, *, draws: int = DRAWS, v
     return Leaks([(i, j) for i, j in moved.nonzero().tolist() if j > i], draws)
 
 
+def reach(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """How much the last output changes with the tokens before it, by their distance from it.
+
+    x (B, T, D), floats; function: x -> (B, T, anything). Returns (T - 1,), for the distances 1, 2, …, T - 1: the length
+    of the gradient of a random sum of the last output's features, a mean over the batch, divided by that at distance 1.
+    """
+    if x.dim() != 3 or x.size(1) < 2 or not x.is_floating_point():
+        raise ValueError(
+            f"x is {kind(x)} of shape {tuple(x.shape)}; expected floats, (B, T, D) with two tokens or more"
+        )
+    x = x.detach().requires_grad_()
+    last = function(x)[:, -1]
+    (gradient,) = torch.autograd.grad((last * torch.randn_like(last)).sum(), x)
+    lengths = gradient.norm(dim=-1).mean(dim=0).flip(0)[1:]  # without the last token itself
+    return lengths / lengths[0]
+
+
 def true_means_attend(attention: Callable[[Tensor, Tensor], Tensor], x: Tensor) -> bool:
     """What a library means by True in its mask, found out by trying: True = may look, False = may not.
 

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from lessons import checkpoints
 from lessons._checks import above_zero, fraction, one_of, optional, positive, whole
+from lessons.config import TransformerConfig
 from lessons.tasks import Task
 from lessons.transformer import Transformer
 
@@ -256,6 +257,26 @@ class Trainer:
                 f"the {name} is {number.item()} at step {step}, learning rate {rate:.2g}. The model is as it was after "
                 f"step {step - 1}. Try a smaller learning_rate, a longer warmup, clip=1.0, or precision='float32'."
             )
+
+
+def trained(
+    config: TransformerConfig,
+    task: Task,
+    recipe: Recipe,
+    *,
+    prepare: Callable[[Transformer], object] | None = None,
+) -> Transformer:
+    """A new model, trained to the recipe's last step, in eval mode. The recipe's seed also draws its parameters.
+
+    prepare: what is done to the new model before its first step.
+    """
+    with _seeded(recipe.seed, torch.device("cpu")):
+        model = Transformer(config)
+        if prepare is not None:
+            prepare(model)
+    for _ in Trainer(model, task, recipe).fit():
+        pass
+    return model
 
 
 def _copy_all(sources: list[Tensor], targets: list[Tensor]) -> None:

@@ -7,7 +7,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lessons.attention import MultiHeadAttention, attend, join_heads, masked_softmax, split_heads
+from lessons.attention import (
+    MultiHeadAttention,
+    attend,
+    join_heads,
+    masked_softmax,
+    set_key_size,
+    split_heads,
+)
 from lessons.masks import allowed_to_additive, allowed_to_blocked, causal, combine, padding_from_lengths
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 2e-2}
@@ -515,6 +522,25 @@ def test_sizes_below_one_are_refused(size, value):
 def test_split_heads_refuses_no_heads():
     with pytest.raises(ValueError, match="num_heads is 0; expected a whole number, 1 or more"):
         split_heads(torch.ones(2, 3, 4), 0)
+
+
+def test_set_key_size_changes_queries_and_keys_alone():
+    model = nn.ModuleList([MultiHeadAttention(12, 3), MultiHeadAttention(12, 3, bias=False)])
+    values = [layer.v_proj.weight for layer in model]
+    set_key_size(model, 2)
+    for layer, v in zip(model, values):
+        assert layer.q_proj.weight.shape == layer.k_proj.weight.shape == (6, 12)
+        assert layer.v_proj.weight is v
+        output, weights = layer(torch.randn(2, 5, 12))
+        assert output.shape == (2, 5, 12) and weights.shape == (2, 3, 5, 5)
+    assert model[0].k_proj.bias.tolist() == [0.0] * 6 and model[1].k_proj.bias is None
+
+
+def test_errors_of_set_key_size():
+    with pytest.raises(ValueError, match="size is 0; expected a whole number, 1 or more"):
+        set_key_size(MultiHeadAttention(4, 2), 0)
+    with pytest.raises(ValueError, match="model has rotary positions"):
+        set_key_size(MultiHeadAttention(4, 2, rotary=nn.Identity()), 2)
 
 
 def test_a_list_is_no_mask():

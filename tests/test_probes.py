@@ -11,7 +11,7 @@ from lessons.config import TransformerConfig
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import causal, padding
 from lessons.positions import RotaryPositions
-from lessons.probes import influence, leaks, true_means_attend
+from lessons.probes import influence, leaks, reach, true_means_attend
 from lessons.transformer import Transformer
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
@@ -427,3 +427,36 @@ def test_a_mask_that_decides_nothing():
         true_means_attend(lambda x, mask: x, X)
     with pytest.raises(ValueError, match=r"x has shape \(1, 3\); expected \(T, D\) with two tokens or more"):
         true_means_attend(attention(true_looks=True), X[:1])
+
+
+# --- reach ----------------------------------------------------------------------------------------------------
+
+
+def running_sum(factor):
+    """Outputs y_t = x_t + factor · y_(t - 1), so that a token counts factor ** distance."""
+
+    def run(x):
+        outputs = [x[:, 0]]
+        for t in range(1, x.size(1)):
+            outputs.append(x[:, t] + factor * outputs[-1])
+        return torch.stack(outputs, dim=1)
+
+    return run
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_reach_of_what_forgets_at_a_known_rate(factor):
+    expected = torch.tensor([factor**distance for distance in range(4)])
+    assert torch.allclose(reach(running_sum(factor), torch.randn(2, 5, 3)), expected)
+
+
+def test_reach_does_not_change_its_tokens():
+    x = torch.randn(2, 5, 3)
+    reach(running_sum(0.5), x)
+    assert not x.requires_grad and x.grad is None
+
+
+@pytest.mark.parametrize("x", [torch.randn(5, 3), torch.randn(2, 1, 3), torch.ones(2, 5, 3, dtype=torch.long)])
+def test_reach_refuses_what_has_no_distance(x):
+    with pytest.raises(ValueError, match=r"x is a tensor .*; expected floats, \(B, T, D\)"):
+        reach(running_sum(0.5), x)

@@ -15,7 +15,17 @@ from lessons.config import TransformerConfig
 from lessons.decoding import Cached, greedy, last
 from lessons.evaluation import evaluating, exact_match, teacher_forced, translate
 from lessons.tasks import Batch, Reversal
-from lessons.training import Counts, Recipe, Trainer, TrainingStopped, cosine_rate, paper_rate, shift, token_loss
+from lessons.training import (
+    Counts,
+    Recipe,
+    Trainer,
+    TrainingStopped,
+    cosine_rate,
+    paper_rate,
+    shift,
+    token_loss,
+    trained,
+)
 from lessons.transformer import Transformer
 
 TASK = Reversal(3, 5)
@@ -217,6 +227,25 @@ def test_seeds_decide_and_torchs_own_random_numbers_do_not():
     other = make(replace(RECIPE, seed=1))
     run(other)
     assert torch.equal(weights(first), weights(second)) and not torch.equal(weights(first), weights(other))
+
+
+def test_trained_is_a_trainer_run_to_its_end():
+    ours = make()
+    run(ours)
+    torch.manual_seed(99)
+    before = torch.get_rng_state()
+    model = trained(ours.model.config, TASK, RECIPE)
+    assert torch.equal(before, torch.get_rng_state())
+    assert not model.training
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), ours.model.parameters()))
+
+
+def test_trained_prepares_the_model_before_its_first_step():
+    def without_biases(model):
+        model.out_proj.bias.requires_grad_(False).fill_(7.0)
+
+    model = trained(make().model.config, TASK, RECIPE, prepare=without_biases)
+    assert torch.equal(model.out_proj.bias, torch.full_like(model.out_proj.bias, 7.0))
 
 
 def test_dropout_differs_from_step_to_step():
@@ -579,9 +608,19 @@ def test_teacher_forced_and_exact_match_by_hand():
     assert exact_match(model, Batch(batch.src, written), TASK) == 1.0
     assert exact_match(model, Batch(batch.src, wrong), TASK) == pytest.approx(2 / 3)
     forced = teacher_forced(model, Batch(batch.src, written), TASK)
-    assert forced == (1.0, 1.0)
+    assert forced[:2] == (1.0, 1.0)
     forced = teacher_forced(model, Batch(batch.src, wrong), TASK)
     assert 1 - 6 / words <= forced.words < 1 and forced.sentences == pytest.approx(2 / 3)
+
+
+def test_teacher_forced_loss_is_that_of_the_real_words_without_dropout():
+    model, batch = make().model, held_out(3)
+    with evaluating(model), torch.no_grad():
+        logits, _ = model(batch.src, batch.tgt[:, :-1])
+    targets = batch.tgt[:, 1:]
+    expected = -logits.log_softmax(-1).gather(-1, targets[..., None]).squeeze(-1)[targets != PAD].mean()
+    assert teacher_forced(model.train(), batch, TASK).loss == pytest.approx(expected.item(), rel=1e-5)
+    assert model.training
 
 
 def test_a_sentence_that_does_not_end_is_no_match():

@@ -1,0 +1,90 @@
+"""Costs are counted on layers small enough to count on paper."""
+
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+
+from lessons.attention import MultiHeadAttention
+from lessons.costs import cpu_seconds, hops, longest_chain, multiply_adds
+
+
+def states(cell, x):
+    """x (T, D) -> the state after the last token (1, D)."""
+    state = None
+    for token in x:
+        state = cell(token[None], state)
+    return state
+
+
+def test_multiply_adds_of_a_matrix_product():
+    assert multiply_adds(lambda: torch.ones(2, 3) @ torch.ones(3, 5)) == 2 * 3 * 5
+
+
+def test_multiply_adds_of_attention_are_those_of_the_formula():
+    n, d = 10, 16
+    layer = MultiHeadAttention(d, 4)
+    assert multiply_adds(lambda: layer(torch.randn(1, n, d))) == 4 * n * d * d + 2 * n * n * d
+
+
+@pytest.mark.parametrize("n", [1, 5, 400])
+def test_a_recurrent_layer_waits_once_for_each_token(n):
+    assert longest_chain(states(nn.RNNCell(4, 4), torch.randn(n, 4))) == n
+
+
+def test_attention_waits_four_times_at_any_length():
+    layer = MultiHeadAttention(8, 2)
+    assert [longest_chain(layer(torch.randn(1, n, 8))[0]) for n in (2, 9)] == [4, 4]
+
+
+def test_products_beside_one_another_do_not_wait():
+    a, b = torch.ones(3, 3, requires_grad=True), torch.ones(3, 3)
+    assert longest_chain(a @ b + a @ b) == 1
+    assert longest_chain((a @ b) @ (a @ b)) == 2
+
+
+def test_longest_chain_needs_a_record():
+    with pytest.raises(ValueError, match=r"result has no grad_fn"):
+        longest_chain(torch.ones(2))
+
+
+@pytest.mark.parametrize(("n", "expected"), [(5, 4), (14, 13)])
+def test_a_convolution_of_width_3_goes_one_token_a_hop(n, expected):
+    kernel = nn.Conv1d(8, 8, 3, padding=1)
+    assert hops([lambda x: kernel(x.T).T], torch.randn(n, 8)) == expected
+
+
+def test_dilation_makes_hops_longer():
+    kernels = [nn.Conv1d(8, 8, 3, dilation=3**i, padding=3**i) for i in range(4)]
+    layers = [partial(lambda kernel, x: kernel(x.T).T, kernel) for kernel in kernels]
+    assert [hops(layers, torch.randn(n, 8)) for n in (5, 14, 41)] == [2, 3, 4]
+
+
+def test_attention_needs_one_hop():
+    layer = MultiHeadAttention(8, 2)
+    assert hops([lambda x: layer(x[None])[0][0]], torch.randn(20, 8)) == 1
+
+
+def test_hops_that_lead_nowhere_are_refused():
+    with pytest.raises(ValueError, match="does not lead from the first token to the last within 4 hops"):
+        hops([lambda x: 2 * x], torch.randn(5, 3))
+
+
+@pytest.mark.parametrize(("layers", "shape"), [([], (5, 3)), ([torch.tanh], (1, 3)), ([torch.tanh], (5,))])
+def test_hops_refuses_what_has_no_way(layers, shape):
+    with pytest.raises(ValueError, match=r"layers has \d"):
+        hops(layers, torch.randn(shape))
+
+
+def test_cpu_seconds_is_the_median_and_leaves_the_first_run_out(monkeypatch):
+    clock = iter([0.0, 5.0, 5.0, 6.0, 6.0, 8.0])  # 5, 1 and 2 seconds
+    monkeypatch.setattr("lessons.costs.time.process_time", lambda: next(clock))
+    calls = []
+    assert cpu_seconds(lambda: calls.append(1), repeats=3) == 2.0
+    assert len(calls) == 4
+
+
+def test_cpu_seconds_refuses_no_repeats():
+    with pytest.raises(ValueError, match="repeats is 0"):
+        cpu_seconds(lambda: None, repeats=0)
