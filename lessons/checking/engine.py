@@ -56,7 +56,8 @@ class Exercise:
     cases: draws the inputs, from the smallest; every size differs, but for one case in which swapped axes run.
     laws: what every right result obeys: (case, results) -> what is broken, or None.
     outputs: the names of the results.
-    solution: what is shown as the solution: functions or classes by their source, or a text; else the reference.
+    solution: the smallest right answer, as a cell that is pasted over the stub: at most 88 characters wide, of nothing
+        but what the lesson has imported by then. in_package: where the package has it, "lessons.masks.causal".
     """
 
     name: str
@@ -66,7 +67,8 @@ class Exercise:
     hints: Sequence[str]
     laws: Sequence[Callable[[Case, tuple], str | None]] = ()
     outputs: Sequence[str] = ("the result",)
-    solution: Sequence[Any] = field(default=())
+    solution: str = ""
+    in_package: str = ""
     lesson: str = ""
     call: Callable[..., Any] = lambda candidate, *inputs: candidate(*inputs)
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -136,9 +138,7 @@ class Exercise:
 
     def help(self) -> Hints:
         """The hints, folded; the solution unfolds last."""
-        shown = self.solution or (self.reference,)
-        texts = [item if isinstance(item, str) else inspect.getsource(item).rstrip() for item in shown]
-        return Hints(self.hints, "\n\n".join(texts))
+        return Hints(self.hints, inspect.cleandoc(self.solution), self.in_package)
 
     def draw(self) -> list[Case]:
         return self.cases(torch.Generator().manual_seed(0))

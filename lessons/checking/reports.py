@@ -1,6 +1,7 @@
 """What the learner reads: the report of a check, and hints that unfold."""
 
 import html
+import pkgutil
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,16 +37,18 @@ class Report:
 
 @dataclass(frozen=True)
 class Hints:
-    """Hints that unfold one at a time, the solution last."""
+    """Hints that unfold one at a time, the solution last, and below it where the package has it."""
 
     texts: Sequence[str]
     solution: str
+    in_package: str = ""
 
     def __repr__(self) -> str:
         return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
 
     def _repr_html_(self) -> str:
-        inner = _details("Solution", f"<pre>{html.escape(self.solution)}</pre>")
+        solution = f"<pre>{html.escape(self.solution)}</pre>"
+        inner = _details("Solution", solution + (_linked(self.in_package) if self.in_package else ""))
         for number, text in reversed(list(enumerate(self.texts, start=1))):
             inner = _details(f"Hint {number}", f"<p>{_marked_up(text)}</p>{inner}")
         return inner
@@ -55,6 +58,12 @@ def _marked_up(text: str) -> str:
     """*emphasis* and `code` as HTML shows them; a product a * b stays as it is."""
     text = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
     return re.sub(r"(?<![\w*>])\*([A-Za-z][^*\n<]*)(?<=\w)\*(?![\w*])", r"<em>\1</em>", text)
+
+
+def _linked(in_package: str) -> str:
+    """A link from a notebook to the file of a function or class of the package."""
+    file = pkgutil.resolve_name(in_package).__module__.replace(".", "/")
+    return f'<p>The package\'s version: <a href="../{file}.py"><code>{in_package}</code></a></p>'
 
 
 def _details(summary: str, inside: str) -> str:

@@ -44,6 +44,11 @@ toy = Exercise(
         Mistake(lambda x: x.reshape(7), "seven"),
     ],
     hints=["first <hint>", "second"],
+    solution="""
+        def my_shares(x):
+            return x / x.sum(dim=1, keepdim=True)
+    """,
+    in_package="lessons.decoding.distribution",
 )
 EVIDENCE = """Seen with x (2, 3).
 x =
@@ -335,18 +340,17 @@ def test_html():
 def test_hints_lie_within_each_other_and_the_solution_innermost():
     hints = toy.help()
     page = hints._repr_html_()
-    order = [
-        page.index(part) for part in ("Hint 1", "first &lt;hint&gt;", "Hint 2", "second", "Solution", "def shares")
-    ]
+    solution = "<pre>def my_shares(x):\n    return x / x.sum(dim=1, keepdim=True)</pre>"
+    link = '<a href="../lessons/decoding/sampling.py"><code>lessons.decoding.distribution</code></a>'
+    parts = ("Hint 1", "first &lt;hint&gt;", "Hint 2", "second", "Solution", solution, link)
+    order = [page.index(part) for part in parts]
     assert order == sorted(order)
     assert page.endswith("</details></details></details>")
     assert repr(hints) == "2 hints and the solution, folded away: each opens the way to the next."
 
 
 def test_markup_in_evidence_and_solution_is_escaped():
-    marked = Exercise(
-        "f", lambda x, note: x, lambda g: [Case({"x": X, "note": "<i>"})], [], ["one"], solution=("a < b",)
-    )
+    marked = Exercise("f", lambda x, note: x, lambda g: [Case({"x": X, "note": "<i>"})], [], ["one"], solution="a < b")
     assert "&lt;i&gt;" in marked.check(lambda x, note: x + 1)._repr_html_()
     assert "a &lt; b" in marked.help()._repr_html_()
 

@@ -1,5 +1,6 @@
 """The cells of the lessons: which there are, and which names they read and define."""
 
+import ast
 import builtins
 import re
 import symtable
@@ -45,6 +46,13 @@ def imports(source):
     return {
         symbol.get_name() for symbol in symtable.symtable(source, "cell", "exec").get_symbols() if symbol.is_imported()
     }
+
+
+def only_imports(source):
+    """What a cell imports, without what it does."""
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return ast.unparse(tree)
 
 
 def reads(source):

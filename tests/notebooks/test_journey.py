@@ -4,8 +4,6 @@ One kernel a lesson, and of the other cells only what they import: a test in `te
 nothing that a learner writes, but those with the tag `uses-answers`, which run here, too.
 """
 
-import ast
-
 import nbformat
 import pytest
 
@@ -20,6 +18,7 @@ from tests.notebooks.cells import (
     is_stub,
     learner_name,
     needed_for,
+    only_imports,
     reads,
 )
 from tests.notebooks.test_notebooks import USES_ANSWERS, load_tool
@@ -78,12 +77,6 @@ class Journey:
     def run(self):
         """The cells with their outputs."""
         return tool.run(self.notebook, ROOT / "notebooks", allow_errors=True).cells
-
-
-def only_imports(source):
-    tree = ast.parse(source)
-    tree.body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return ast.unparse(tree)
 
 
 @pytest.mark.notebook

@@ -113,4 +113,13 @@ bug_hunt = Exercise(
         "Nobody may attend to padding: it must be blocked as a key. Which axis of the scores has the keys?",
         "Before the softmax: scores.masked_fill(~real[:, None, None], -torch.inf).",
     ],
+    solution="""
+        def fixed_maps(x, w_q, w_k, num_heads, real):
+            q = split_heads(x @ w_q.T, num_heads)  # (B, H, S, d)
+            k = split_heads(x @ w_k.T, num_heads)
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+            padding = ~real[:, None, None, :]  # on the axis of the keys, the last one
+            scores = scores.masked_fill(padding, torch.finfo(scores.dtype).min)
+            return scores.softmax(dim=-1)
+    """,
 )

@@ -153,4 +153,11 @@ pooling = Exercise(
         "Sum over the tokens, axis 1, and divide by the number of real tokens of each sentence.",
         "vectors / vectors.norm(dim=-1, keepdim=True), or F.normalize(vectors, dim=-1).",
     ],
+    solution="""
+        def my_mean_pooling(hidden, real):
+            kept = hidden.masked_fill(~real[..., None], 0.0)  # the rows of padding become 0
+            mean = kept.sum(dim=1) / real.sum(dim=1, keepdim=True)
+            return mean / mean.norm(dim=-1, keepdim=True)
+    """,
+    in_package="lessons.pretrained.mean_pooling",
 )

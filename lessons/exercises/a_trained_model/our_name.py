@@ -176,4 +176,21 @@ renaming = Exercise(
         'rest.rsplit(".", maxsplit=1) cuts weight or bias from the end.',
         "A dict from BERT's eight parts to ours does the rest; the table above has them.",
     ],
+    solution="""
+        def my_our_name(name):
+            table = {
+                "attention.self.query": "self_attn.q_proj",
+                "attention.self.key": "self_attn.k_proj",
+                "attention.self.value": "self_attn.v_proj",
+                "attention.output.dense": "self_attn.out_proj",
+                "attention.output.LayerNorm": "self_attn_residual.norm",
+                "intermediate.dense": "feed_forward.linear1",
+                "output.dense": "feed_forward.linear2",
+                "output.LayerNorm": "feed_forward_residual.norm",
+            }
+            _, _, number, rest = name.split(".", maxsplit=3)  # encoder, layer, number, rest
+            part, kind = rest.rsplit(".", maxsplit=1)  # kind: weight or bias
+            return f"layers.{number}.{table[part]}.{kind}"
+    """,
+    in_package="lessons.pretrained.from_bert",
 )

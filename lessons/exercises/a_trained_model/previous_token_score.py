@@ -85,4 +85,9 @@ previous = Exercise(
         "The weight that query i gives to the token before it is weights[:, i, i - 1], for i = 1 to T − 1.",
         "They are just below the diagonal: weights.diagonal(offset=-1, dim1=-2, dim2=-1) is (H, T − 1).",
     ],
+    solution="""
+        def my_previous_token_score(weights):
+            below = weights.diagonal(offset=-1, dim1=-2, dim2=-1)  # (H, T - 1)
+            return below.mean(dim=-1)
+    """,
 )

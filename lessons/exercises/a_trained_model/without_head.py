@@ -137,4 +137,12 @@ silence = Exercise(
         "Set joined[..., head · d : (head + 1) · d] to 0, in a clone.",
         "Then apply out_proj: … @ w_out.T + b_out.",
     ],
+    solution="""
+        def my_without_head(joined, num_heads, head, w_out, b_out):
+            head_dim = joined.size(-1) // num_heads
+            silenced = joined.clone()
+            silenced[..., head * head_dim : (head + 1) * head_dim] = 0.0
+            return silenced @ w_out.T + b_out
+    """,
+    in_package="lessons.pretrained.without_heads",
 )

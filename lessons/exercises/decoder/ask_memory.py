@@ -127,4 +127,11 @@ asking = Exercise(
         "q from x, k and v from memory; then as in any attention.",
         "real is (S,): it broadcasts over the rows of the scores (T, S). Blocked scores become −∞.",
     ],
+    solution="""
+        def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+            q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+            scores = q @ k.T / math.sqrt(q.size(-1))  # (T, S)
+            weights = scores.masked_fill(~real, -torch.inf).softmax(dim=-1)
+            return weights @ v, weights
+    """,
 )

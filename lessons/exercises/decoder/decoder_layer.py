@@ -199,4 +199,38 @@ whole = Exercise(
         "self.cross_attn(y, memory, memory, cross_allowed) returns output and weights; you need the output.",
         "Self-attention gets tgt_allowed, cross-attention gets cross_allowed.",
     ],
+    solution="""
+        class MyDecoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, norm_first):
+                super().__init__()
+                self.norm_first = norm_first
+                self.self_attn = MultiHeadAttention(d_model, num_heads)
+                self.cross_attn = MultiHeadAttention(d_model, num_heads)
+                self.linear1 = nn.Linear(d_model, d_ff)
+                self.linear2 = nn.Linear(d_ff, d_model)
+                self.norm1 = nn.LayerNorm(d_model)
+                self.norm2 = nn.LayerNorm(d_model)
+                self.norm3 = nn.LayerNorm(d_model)
+
+            def self_attention(self, x, allowed):
+                output, _ = self.self_attn(x, x, x, allowed)
+                return output
+
+            def cross_attention(self, x, memory, allowed):
+                output, _ = self.cross_attn(x, memory, memory, allowed)
+                return output
+
+            def feed_forward(self, x):
+                return self.linear2(torch.relu(self.linear1(x)))
+
+            def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+                if self.norm_first:
+                    x = x + self.self_attention(self.norm1(x), tgt_allowed)
+                    x = x + self.cross_attention(self.norm2(x), memory, cross_allowed)
+                    return x + self.feed_forward(self.norm3(x))
+                x = self.norm1(x + self.self_attention(x, tgt_allowed))
+                x = self.norm2(x + self.cross_attention(x, memory, cross_allowed))
+                return self.norm3(x + self.feed_forward(x))
+    """,
+    in_package="lessons.layers.DecoderLayer",
 )

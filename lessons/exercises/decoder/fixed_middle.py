@@ -75,4 +75,9 @@ bug_hunt = Exercise(
         "There are three inputs: x for the residual connection, x for the queries, the memory. Which is normalized?",
         "The memory has already been through the encoder's last norm. All decoder layers use the same memory.",
     ],
+    solution="""
+        def fixed_middle(x, memory, cross_attention, norm):
+            return x + cross_attention(norm(x), memory)  # no norm around the memory
+    """,
+    in_package="lessons.layers.DecoderLayer",
 )

@@ -151,4 +151,17 @@ three = Exercise(
         "It is my_surround from lesson 07, three times, each with its own norm.",
         "cross_attention takes two arguments: lambda y: cross_attention(y, memory) takes one.",
     ],
+    solution="""
+        def my_three_parts(x, memory, parts, norms, norm_first):
+            self_attention, cross_attention, feed_forward = parts
+            norm1, norm2, norm3 = norms
+            if norm_first:
+                x = x + self_attention(norm1(x))
+                x = x + cross_attention(norm2(x), memory)
+                return x + feed_forward(norm3(x))
+            x = norm1(x + self_attention(x))
+            x = norm2(x + cross_attention(x, memory))
+            return norm3(x + feed_forward(x))
+    """,
+    in_package="lessons.layers.DecoderLayer",
 )

@@ -141,4 +141,11 @@ judging = Exercise(
         "true[word]?",
         "What each word still lacks is true − guessed, where that is positive. Divide it by its sum.",
     ],
+    solution="""
+        def my_accept(true, guessed, word):
+            stays = (true[word] / guessed[word]).clamp(max=1.0)
+            more = (true - guessed).clamp(min=0.0)  # what each word still lacks
+            return stays, more / more.sum()
+    """,
+    in_package="lessons.decoding.speculative.judge",
 )

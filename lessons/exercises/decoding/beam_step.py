@@ -164,4 +164,15 @@ going_on = Exercise(
         "totals = log_probs[:, None] + rows, (W, V). Flatten them and take the W best: .flatten().topk(W).",
         "A place in the flattened totals is parent · V + word: place // V and place % V give the two.",
     ],
+    solution="""
+        def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+            width, vocab_size = next_log_probs.shape
+            rows = next_log_probs.clone()
+            rows[finished] = -torch.inf
+            rows[finished, pad_id] = 0.0
+            totals = log_probs[:, None] + rows  # (W, V)
+            best, places = totals.flatten().topk(width)
+            return places // vocab_size, places % vocab_size, best
+    """,
+    in_package="lessons.decoding.beam",
 )

@@ -219,4 +219,16 @@ remembering = Exercise(
         "torch.cat([keys, k]): old before new. Then attention as usual, with n rows and L + n columns.",
         "Row i may attend to the keys 0 … L + i: torch.ones(n, L + n, dtype=torch.bool).tril(L).",
     ],
+    solution="""
+        def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+            n, length = len(x), len(keys)
+            q = turn(x @ w_q, length)
+            keys = torch.cat([keys, turn(x @ w_k, length)])
+            values = torch.cat([values, x @ w_v])
+            allowed = torch.ones(n, length + n, dtype=torch.bool).tril(length)
+            scores = q @ keys.T / math.sqrt(q.size(-1))  # (n, L + n)
+            weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+            return weights @ values, keys, values
+    """,
+    in_package="lessons.decoding.Cached",
 )

@@ -208,4 +208,16 @@ choosing = Exercise(
         "Dropped words get −∞, and the softmax renormalizes the rest. Put each probability back to its word: "
         "result[words] = …",
     ],
+    solution="""
+        def my_distribution(logits, temperature, top_k, top_p):
+            ordered, words = (logits / temperature).sort(descending=True)
+            ordered[top_k:] = -torch.inf
+            probabilities = ordered.softmax(dim=-1)
+            before = probabilities.cumsum(dim=-1) - probabilities  # of all likelier words
+            ordered[before >= top_p] = -torch.inf
+            result = torch.zeros_like(logits)
+            result[words] = ordered.softmax(dim=-1)
+            return result
+    """,
+    in_package="lessons.decoding.distribution",
 )

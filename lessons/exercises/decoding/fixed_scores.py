@@ -76,4 +76,10 @@ bug_hunt = Exercise(
         "Which number in the formula should differ between hypotheses, and does not?",
         "(ids != pad_id).sum(dim=1) counts the words of a row, including BOS.",
     ],
+    solution="""
+        def fixed_scores(log_probs, ids, pad_id, alpha):
+            lengths = (ids != pad_id).sum(dim=1) - 1  # each its own, without BOS
+            return log_probs / ((5 + lengths) / 6) ** alpha
+    """,
+    in_package="lessons.decoding.beam",
 )

@@ -195,4 +195,21 @@ search_hunt = Exercise(
         "Inside the loop: which hypotheses have an EOS? In their rows pad_id is 0 and everything else −∞, as in "
         "my_beam_step.",
     ],
+    solution="""
+        def fixed_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+            ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+            for _ in range(max_len):
+                rows = next_log_probs(ids)  # (W, V)
+                finished = (ids == eos_id).any(dim=1)  # (W,)
+                rows[finished] = -torch.inf
+                rows[finished, pad_id] = 0.0  # a finished one goes on with padding, at no cost
+                totals = log_probs[:, None] + rows
+                log_probs, places = totals.flatten().topk(width)
+                parents, words = places // totals.size(1), places % totals.size(1)
+                ids = torch.cat([ids[parents], words[:, None]], dim=1)  # (W, t + 1)
+                if (ids == eos_id).any(dim=1).all():
+                    break
+            return ids, log_probs
+    """,
+    in_package="lessons.decoding.beam",
 )

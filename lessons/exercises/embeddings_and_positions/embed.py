@@ -67,4 +67,9 @@ embedding = Exercise(
         "You can index a table with a whole tensor of ids: table[ids].",
         "D is table.size(-1).",
     ],
+    solution="""
+        def my_embed(ids, table):
+            return table[ids] * math.sqrt(table.size(-1))
+    """,
+    in_package="lessons.transformer.Embedding",
 )

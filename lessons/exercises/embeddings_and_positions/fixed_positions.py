@@ -48,4 +48,9 @@ bug_hunt = Exercise(
         "The code was written for x of shape (T, B, D).",
         "table[: x.size(1)] is (T, D), and broadcasts over the batch.",
     ],
+    solution="""
+        def fixed_positions(x, table):
+            return x + table[: x.size(1)]  # axis 1 of x (B, T, D) counts the positions
+    """,
+    in_package="lessons.positions.LearnedPositions",
 )

@@ -73,4 +73,9 @@ scores = Exercise(
         "Rotate q and k, each by the angles of its positions, with rotate or your my_rotate.",
         "Then, as always: q kᵀ / √d.",
     ],
+    solution="""
+        def my_rotary_scores(q, k, angles):
+            q, k = rotate(q, angles), rotate(k, angles)
+            return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    """,
 )

@@ -98,4 +98,12 @@ turning = Exercise(
         "The new pair: first · cos − second · sin, and first · sin + second · cos.",
         "torch.stack([…, …], dim=-1).flatten(-2) puts the members back in alternating order.",
     ],
+    solution="""
+        def my_rotate(x, angles):
+            first, second = x[..., 0::2], x[..., 1::2]  # (T, d / 2) each
+            new_first = first * angles.cos() - second * angles.sin()
+            new_second = first * angles.sin() + second * angles.cos()
+            return torch.stack([new_first, new_second], dim=-1).flatten(-2)
+    """,
+    in_package="lessons.positions.rotate",
 )

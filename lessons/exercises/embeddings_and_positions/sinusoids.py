@@ -133,4 +133,14 @@ waves = Exercise(
         "torch.arange(0, D, 2) gives the 2i. If D is odd, that is one more than there are cosines.",
         "Then table[:, 0::2] = sines and table[:, 1::2] = cosines; if D is odd, drop the last cosine.",
     ],
+    solution="""
+        def my_sinusoids(num_positions, d_model):
+            positions = torch.arange(num_positions)[:, None]  # (T, 1)
+            angles = positions / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+            table = torch.zeros(num_positions, d_model)
+            table[:, 0::2] = angles.sin()
+            table[:, 1::2] = angles[:, : d_model // 2].cos()  # an odd D has one cosine less
+            return table
+    """,
+    in_package="lessons.positions.sinusoids",
 )

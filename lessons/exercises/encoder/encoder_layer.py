@@ -191,4 +191,30 @@ whole = Exercise(
         "self.self_attn(y, allowed=allowed) returns output and weights; you need the output.",
         "The feed-forward network is self.linear2(torch.relu(self.linear1(y))).",
     ],
+    solution="""
+        class MyEncoderLayer(nn.Module):
+            def __init__(self, d_model, num_heads, d_ff, norm_first):
+                super().__init__()
+                self.norm_first = norm_first
+                self.self_attn = MultiHeadAttention(d_model, num_heads)
+                self.linear1 = nn.Linear(d_model, d_ff)
+                self.linear2 = nn.Linear(d_ff, d_model)
+                self.norm1 = nn.LayerNorm(d_model)
+                self.norm2 = nn.LayerNorm(d_model)
+
+            def attention(self, x, allowed):
+                output, _ = self.self_attn(x, x, x, allowed)
+                return output
+
+            def feed_forward(self, x):
+                return self.linear2(torch.relu(self.linear1(x)))
+
+            def forward(self, x, allowed=None):
+                if self.norm_first:
+                    x = x + self.attention(self.norm1(x), allowed)
+                    return x + self.feed_forward(self.norm2(x))
+                x = self.norm1(x + self.attention(x, allowed))
+                return self.norm2(x + self.feed_forward(x))
+    """,
+    in_package="lessons.layers.EncoderLayer",
 )

@@ -76,4 +76,11 @@ bug_hunt = Exercise(
         "In Pre-LN the norm is only on the branch to the sublayer.",
         "Two names help: normalized = norm(x), and x stays x.",
     ],
+    solution="""
+        def fixed_encoder(x, sublayers, norms):
+            for sublayer, norm in zip(sublayers, norms):
+                x = x + sublayer(norm(x))  # x itself is not normalized on its way
+            return norms[-1](x)
+    """,
+    in_package="lessons.transformer.Encoder",
 )

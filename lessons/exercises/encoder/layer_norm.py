@@ -142,4 +142,10 @@ norm = Exercise(
         "x.var(dim=-1, correction=0, keepdim=True) divides by D.",
         "Divide by the square root of (variance + eps); then times weight, plus bias.",
     ],
+    solution="""
+        def my_layer_norm(x, weight, bias, eps):
+            mean = x.mean(dim=-1, keepdim=True)  # (B, T, 1)
+            variance = x.var(dim=-1, correction=0, keepdim=True)  # (B, T, 1)
+            return (x - mean) / (variance + eps).sqrt() * weight + bias
+    """,
 )

@@ -105,4 +105,11 @@ residual = Exercise(
         "norm_first=False, as in the paper: add, then normalize the sum.",
         "norm_first=True: the sublayer gets norm(x), and x itself is added to its output.",
     ],
+    solution="""
+        def my_surround(x, sublayer, norm, norm_first):
+            if norm_first:
+                return x + sublayer(norm(x))
+            return norm(x + sublayer(x))
+    """,
+    in_package="lessons.layers.Residual",
 )

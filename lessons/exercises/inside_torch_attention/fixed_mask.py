@@ -70,4 +70,8 @@ bug_hunt = Exercise(
         "The module expects all heads of sentence 0 first, then all heads of sentence 1.",
         "repeat copies the whole batch again and again; repeat_interleave copies each row in place.",
     ],
+    solution="""
+        def fixed_mask(blocked, num_heads):
+            return blocked.repeat_interleave(num_heads, dim=0)
+    """,
 )

@@ -89,4 +89,11 @@ projection = Exercise(
         "F.linear(x, w, b) computes x @ w.T + b. It also accepts b = None.",
         "If there is a bias, it is packed the same way: bias.chunk(3).",
     ],
+    solution="""
+        def my_in_projection(query, key, value, weight, bias):
+            w_q, w_k, w_v = weight.chunk(3)
+            b_q, b_k, b_v = (None, None, None) if bias is None else bias.chunk(3)
+            return F.linear(query, w_q, b_q), F.linear(key, w_k, b_k), F.linear(value, w_v, b_v)
+    """,
+    in_package="lessons.torch_attention.in_projection",
 )

@@ -110,7 +110,6 @@ merging = Exercise(
     cases=_merge_cases,
     outputs=("the additive mask",),
     call=_three_axes,
-    solution=(to_additive, merge_masks),
     mistakes=[
         Mistake(
             _merged(heads=lambda rows, h: rows.repeat(h, 1, 1)),
@@ -206,4 +205,18 @@ merging = Exercise(
         "attn_mask (L, S) broadcasts by itself, (B·H, L, S) fits as it is. How do you join two additive masks? By "
         "adding them.",
     ],
+    solution="""
+        def my_merge_masks(attn_mask, key_padding_mask, num_heads):
+            if attn_mask is not None and attn_mask.dtype == torch.bool:
+                attn_mask = torch.zeros(attn_mask.shape).masked_fill(attn_mask, -torch.inf)
+            if key_padding_mask is None:
+                return attn_mask
+            if key_padding_mask.dtype == torch.bool:
+                zeros = torch.zeros(key_padding_mask.shape)
+                key_padding_mask = zeros.masked_fill(key_padding_mask, -torch.inf)
+            padding = key_padding_mask[:, None]  # (B, 1, S)
+            padding = padding.repeat_interleave(num_heads, dim=0)  # (B·H, 1, S)
+            return padding if attn_mask is None else attn_mask + padding
+    """,
+    in_package="lessons.torch_attention.merge_masks",
 )

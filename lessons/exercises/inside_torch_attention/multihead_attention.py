@@ -14,10 +14,6 @@ from lessons.exercises.inside_torch_attention.combinations import PLAIN
 from lessons.exercises.inside_torch_attention.shared import inverted
 from lessons.torch_attention import (
     MultiheadAttentionByHand,
-    attention_weights,
-    in_projection,
-    merge_masks,
-    to_additive,
 )
 
 HALVES = ("float64", "bfloat16", "float16")
@@ -93,7 +89,6 @@ drop_in = DropIn(
     cases=_drop_in_cases,
     call=call_beside,
     outputs=("output", "weights"),
-    solution=(to_additive, merge_masks, in_projection, attention_weights, MultiheadAttentionByHand),
     mistakes=[
         Mistake(
             edited(MultiheadAttentionByHand, "weights.mean(dim=1) if average_attn_weights else weights", "weights"),
@@ -310,4 +305,96 @@ drop_in = DropIn(
         "bmm, join, out_proj. You may call your functions from above.",
         "The check says in which combinations of arguments your class goes wrong. Look at what they have in common.",
     ],
+    solution="""
+        class MyMultiheadAttention(nn.Module):
+            def __init__(
+                self,
+                embed_dim,
+                num_heads,
+                dropout=0.0,
+                bias=True,
+                add_bias_kv=False,
+                add_zero_attn=False,
+                kdim=None,
+                vdim=None,
+                batch_first=False,
+            ):
+                super().__init__()
+                self.num_heads, self.dropout = num_heads, dropout
+                self.add_zero_attn, self.batch_first = add_zero_attn, batch_first
+                kdim, vdim = kdim or embed_dim, vdim or embed_dim
+                self.packed = kdim == vdim == embed_dim
+                if self.packed:
+                    self.in_proj_weight = nn.Parameter(torch.empty(3 * embed_dim, embed_dim))
+                else:
+                    self.q_proj_weight = nn.Parameter(torch.empty(embed_dim, embed_dim))
+                    self.k_proj_weight = nn.Parameter(torch.empty(embed_dim, kdim))
+                    self.v_proj_weight = nn.Parameter(torch.empty(embed_dim, vdim))
+                self.in_proj_bias = nn.Parameter(torch.zeros(3 * embed_dim)) if bias else None
+                self.bias_k = self.bias_v = None
+                if add_bias_kv:
+                    self.bias_k = nn.Parameter(torch.empty(1, 1, embed_dim))
+                    self.bias_v = nn.Parameter(torch.empty(1, 1, embed_dim))
+                for parameter in self.parameters():
+                    if parameter.dim() > 1:
+                        nn.init.xavier_uniform_(parameter)
+                self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
+
+            def forward(
+                self,
+                query,
+                key,
+                value,
+                key_padding_mask=None,
+                need_weights=True,
+                attn_mask=None,
+                average_attn_weights=True,
+                is_causal=False,
+            ):
+                batched = query.dim() == 3
+                if not batched:  # make it a batch of one sentence: (L, 1, E)
+                    query, key, value = query[:, None], key[:, None], value[:, None]
+                    if key_padding_mask is not None:
+                        key_padding_mask = key_padding_mask[None]
+                elif self.batch_first:
+                    query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+
+                if self.packed:
+                    weights = self.in_proj_weight.chunk(3)
+                else:
+                    weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+                biases = None, None, None
+                if self.in_proj_bias is not None:
+                    biases = self.in_proj_bias.chunk(3)
+                q, k, v = map(F.linear, (query, key, value), weights, biases)
+
+                length, batch, size = q.shape
+                if self.bias_k is not None:
+                    k = torch.cat([k, self.bias_k.expand(1, batch, size)])
+                    v = torch.cat([v, self.bias_v.expand(1, batch, size)])
+                if self.add_zero_attn:
+                    k = torch.cat([k, k.new_zeros(1, batch, size)])
+                    v = torch.cat([v, v.new_zeros(1, batch, size)])
+
+                heads = batch * self.num_heads
+                mask = merge_masks(attn_mask, key_padding_mask, self.num_heads, q.dtype)
+                if mask is not None:  # an added key is never hidden
+                    mask = F.pad(mask, (0, k.size(0) - key.size(0)))
+
+                q, k, v = (x.reshape(len(x), heads, -1).transpose(0, 1) for x in (q, k, v))
+                weights = attention_weights(q, k, mask)  # (B·H, L, S)
+                weights = F.dropout(weights, self.dropout, self.training)
+                output = (weights @ v).transpose(0, 1).reshape(length, batch, size)
+                output = self.out_proj(output)
+
+                weights = weights.view(batch, self.num_heads, length, -1)
+                if average_attn_weights:
+                    weights = weights.mean(dim=1)
+                if not batched:
+                    output, weights = output[:, 0], weights[0]
+                elif self.batch_first:
+                    output = output.transpose(0, 1)
+                return output, weights if need_weights else None
+    """,
+    in_package="lessons.torch_attention.MultiheadAttentionByHand",
 )

@@ -128,4 +128,12 @@ weighing = Exercise(
         "torch.baddbmm(mask, q, k.mT) computes mask + q kᵀ for all B·H rows at once. Without a mask, use torch.bmm.",
         "Then the softmax over the keys, the last axis.",
     ],
+    solution="""
+        def my_weights(q, k, mask):
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+            if mask is not None:
+                scores = scores + mask
+            return scores.softmax(dim=-1)
+    """,
+    in_package="lessons.torch_attention.attention_weights",
 )

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from lessons import masks
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
@@ -39,7 +38,6 @@ made_additive = Exercise(
     cases=_additive_cases,
     outputs=("additive",),
     laws=[_right_dtype],
-    solution=(additive, masks.allowed_to_additive),
     mistakes=[
         Mistake(
             edited(additive, "~allowed", "allowed"),
@@ -92,4 +90,9 @@ made_additive = Exercise(
         "Then fill in -inf where allowed is False: masked_fill(~allowed, …).",
         "float('-inf') and -torch.inf fit every floating-point type from 16 bits up. -1e9 does not fit float16.",
     ],
+    solution="""
+        def my_additive(allowed, dtype):
+            return torch.zeros(allowed.shape, dtype=dtype).masked_fill(~allowed, -torch.inf)
+    """,
+    in_package="lessons.masks.allowed_to_additive",
 )

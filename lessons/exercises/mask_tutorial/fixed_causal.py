@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from lessons import masks
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
@@ -25,7 +24,6 @@ bug_hunt = Exercise(
         Case({"num_queries": q, "num_keys": k}) for q, k in [(4, 11), (1, 4), (4, 4), (3, 4), (2, 5)]
     ],
     outputs=("allowed",),
-    solution=(causal_with_cache, masks.causal),
     mistakes=[
         Mistake(
             lambda q, k: _triangle(q, k, 0),
@@ -66,4 +64,10 @@ bug_hunt = Exercise(
         "Query i is at position num_keys - num_queries + i, and may attend to the keys up to that position.",
         "tril(diagonal=…) moves the triangle to the right. By how many positions?",
     ],
+    solution="""
+        def fixed_causal(num_queries, num_keys):
+            before = num_keys - num_queries  # the tokens in the cache
+            return torch.ones(num_queries, num_keys, dtype=torch.bool).tril(diagonal=before)
+    """,
+    in_package="lessons.masks.causal",
 )

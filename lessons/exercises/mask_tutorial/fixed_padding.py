@@ -45,7 +45,6 @@ tidy_mask = Exercise(
     ],
     outputs=("allowed",),
     call=_expanded,
-    solution=(keys_only, masks.padding),
     mistakes=[
         Mistake(
             shipped,
@@ -92,4 +91,9 @@ tidy_mask = Exercise(
         "What is the softmax of a row that is completely blocked? And what happens to it in the next layer?",
         "Does anybody need to know whether the query is padding?",
     ],
+    solution="""
+        def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+            return key_ids.ne(key_pad_id)[:, None, None, :]  # only the keys count
+    """,
+    in_package="lessons.masks.padding",
 )

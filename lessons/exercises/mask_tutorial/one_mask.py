@@ -84,4 +84,9 @@ both_joined = Exercise(
         "A pair is blocked if one mask blocks it or the other. Which operator is that?",
         "At the end, ~ inverts the mask: what was blocked is now what is not allowed.",
     ],
+    solution="""
+        def my_one_mask(key_padding_mask, attn_mask):
+            blocked = key_padding_mask[:, None, None, :] | attn_mask
+            return ~blocked
+    """,
 )

@@ -8,10 +8,6 @@ rows_of_t2 = Exercise(
     reference=lambda: [[True, True, False, False, False], [True, True, True, False, False]],
     cases=lambda generator: [Case({})],
     outputs=("the two rows",),
-    solution=(
-        "self:  t1 and t2, not the future, and not PAD: [True, True, False, False, False]\n"
-        "cross: s1, s2 and s3, all tokens of the source: [True, True, True, False, False]",
-    ),
     mistakes=[
         Mistake(
             lambda: [[False, False, True, True, True], [False, False, False, True, True]],
@@ -67,4 +63,10 @@ rows_of_t2 = Exercise(
         "What are the keys? In self-attention t1 … t4 and one PAD, in cross-attention s1, s2, s3 and two PADs.",
         "Self-attention obeys two rules, no padding and no future. Cross-attention obeys one.",
     ],
+    solution="""
+        my_rows = [
+            [True, True, False, False, False],  # t1 and t2: not the future, and not PAD
+            [True, True, True, False, False],  # s1, s2 and s3: all tokens of the source
+        ]
+    """,
 )

@@ -24,7 +24,6 @@ target_hidden = Exercise(
         Case({"ids": padded_ids(generator, 2, 5, 7, front=True), "pad_id": 7}, about="padding on the left"),
     ],
     outputs=("allowed",),
-    solution=(target_mask, masks.causal, masks.padding),
     mistakes=[
         Mistake(
             lambda ids, pad: ~target_mask(ids, pad),
@@ -104,4 +103,11 @@ target_hidden = Exercise(
         "Both must allow it. Which operator joins them, & or |?",
         "The rest is broadcasting: (T, T) meets (B, 1, 1, T), and gives (B, 1, T, T).",
     ],
+    solution="""
+        def my_target_mask(ids, pad_id):
+            length = ids.size(1)
+            not_future = torch.ones(length, length, dtype=torch.bool).tril()  # (T, T)
+            not_padding = (ids != pad_id)[:, None, None, :]  # (B, 1, 1, T)
+            return not_future & not_padding
+    """,
 )

@@ -113,4 +113,12 @@ for_torch = Exercise(
         "tgt_mask is the same for all sentences, (T, T): True above the diagonal.",
         "memory_key_padding_mask: the memory is the encoder's output. Whose padding does it have?",
     ],
+    solution="""
+        def my_torch_masks(src, tgt, src_pad_id, tgt_pad_id):
+            src_key_padding_mask = src == src_pad_id
+            tgt_mask = ~masks.causal(tgt.size(1))
+            tgt_key_padding_mask = tgt == tgt_pad_id
+            memory_key_padding_mask = src_key_padding_mask  # the memory is the encoded source
+            return src_key_padding_mask, tgt_mask, tgt_key_padding_mask, memory_key_padding_mask
+    """,
 )

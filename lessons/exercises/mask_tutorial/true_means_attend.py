@@ -54,7 +54,6 @@ meaning_found = Exercise(
     ],
     outputs=("the answer",),
     call=_as_tensor,
-    solution=(true_means_attend,),
     mistakes=[
         Mistake(
             lambda attention, x: not true_means_attend(attention, x),
@@ -93,4 +92,13 @@ meaning_found = Exercise(
         "influence(lambda tokens: attention(tokens, mask), x) does this for each token; its entry [0, -1] is the "
         "answer you need.",
     ],
+    solution="""
+        def my_true_means_attend(attention, x):
+            mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+            mask[0, -1] = True  # one pair: query 0 and the last key
+            changed = x.clone()
+            changed[-1] = torch.randn_like(x[-1])
+            return not torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
+    """,
+    in_package="lessons.probes.true_means_attend",
 )

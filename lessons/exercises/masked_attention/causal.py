@@ -27,7 +27,6 @@ future_hidden = Exercise(
         Case({"num_queries": 1}, about="a single token, which may attend to itself"),
     ],
     outputs=("allowed",),
-    solution=(masks.causal,),
     mistakes=[
         Mistake(
             lambda n: ~masks.causal(n),
@@ -75,4 +74,9 @@ future_hidden = Exercise(
         "torch.arange(n) as a row is the key positions, as a column (add [:, None]) the query positions. Compare them.",
         "Or: torch.ones(n, n, dtype=torch.bool), and cut off a triangle with tril or triu. Which one?",
     ],
+    solution="""
+        def my_causal(num_queries):
+            return torch.ones(num_queries, num_queries, dtype=torch.bool).tril()
+    """,
+    in_package="lessons.masks.causal",
 )

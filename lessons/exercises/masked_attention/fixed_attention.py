@@ -31,7 +31,6 @@ bug_hunt = Exercise(
         for shapes in [((3, 2), (3, 2), (3, 4)), ((2, 5, 3), (2, 5, 3), (2, 5, 7)), ((1, 4), (1, 4), (1, 2))]
     ],
     outputs=("output",),
-    solution=(causal_attention, attend),
     mistakes=[
         Mistake(
             _shipped,
@@ -81,4 +80,11 @@ bug_hunt = Exercise(
         "What does True mean in F.scaled_dot_product_attention? Its documentation says: takes part in attention.",
         "There are three fixes: invert the mask with ~, build the other triangle, or pass is_causal=True.",
     ],
+    solution="""
+        def fixed_attention(q, k, v):
+            length = q.size(-2)
+            mask = torch.ones(length, length, dtype=torch.bool).tril()  # True = may attend
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    """,
+    in_package="lessons.masks.causal",
 )

@@ -124,7 +124,6 @@ leak_finder = Exercise(
     reference=leak_table,
     cases=_cases,
     outputs=("moved",),
-    solution=(my_influence,),
     mistakes=[
         Mistake(
             edited(my_influence, "columns, dim=1", "columns, dim=0"),
@@ -220,4 +219,16 @@ leak_finder = Exercise(
         "is above 1e-5, then .any(dim=-1).",
         "Each j gives one column of the table: torch.stack(columns, dim=1).",
     ],
+    solution="""
+        def my_influence(function, x):
+            before = function(x)
+            columns = []
+            for j in range(len(x)):
+                y = x.clone()
+                y[j] = torch.randn_like(x[j])
+                moved = (function(y) - before).abs() > 1e-5
+                columns.append(moved.any(dim=-1))
+            return torch.stack(columns, dim=1)
+    """,
+    in_package="lessons.probes.influence",
 )

@@ -225,4 +225,11 @@ masked_weights = Exercise(
         "Only after that, the softmax, over the keys.",
         "A row of nothing but -inf gives NaN. Which rows are these? allowed.any(dim=-1, keepdim=True) tells.",
     ],
+    solution="""
+        def my_masked_weights(scores, allowed):
+            weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+            empty = ~allowed.any(dim=-1, keepdim=True)  # rows with nothing to attend to: NaN
+            return weights.masked_fill(empty, 0.0)
+    """,
+    in_package="lessons.attention.masked_softmax",
 )

@@ -38,7 +38,6 @@ padding_hidden = Exercise(
     reference=padding_rule,
     cases=_padding_cases,
     outputs=("allowed",),
-    solution=(masks.padding,),
     mistakes=[
         Mistake(
             edited(_compared, "!=", "=="),
@@ -89,4 +88,9 @@ padding_hidden = Exercise(
         "Which ids are not padding? That is one comparison, of shape (B, K).",
         "Indexing with None adds an axis of size 1: mask[:, None, None, :].",
     ],
+    solution="""
+        def my_padding(ids, pad_id):
+            return (ids != pad_id)[:, None, None, :]
+    """,
+    in_package="lessons.masks.padding",
 )

@@ -26,7 +26,6 @@ bug_hunt = Exercise(
         for b, q, k, d, h in [(1, 2, 3, 4, 2), (2, 5, 7, 12, 3), (3, 4, 4, 8, 4)]
     ],
     outputs=("output",),
-    solution=(join_heads, split_heads),
     mistakes=[
         Mistake(
             _shipped,
@@ -52,4 +51,11 @@ bug_hunt = Exercise(
         "Feed it numbers that show which token they come from: v = torch.arange(T) repeated along the features.",
         "What does the package's join_heads do that this code does not?",
     ],
+    solution="""
+        def fixed_heads(q, k, v, num_heads):
+            output, _ = attend(
+                split_heads(q, num_heads), split_heads(k, num_heads), split_heads(v, num_heads)
+            )
+            return join_heads(output)  # swaps the axes before it reshapes
+    """,
 )

@@ -48,4 +48,11 @@ joining = Exercise(
         "This is splitting in reverse: undo the two steps, the last one first.",
         "(B, H, T, d) → (B, T, H, d) → (B, T, H·d).",
     ],
+    solution="""
+        def my_join_heads(x):
+            batch, num_heads, length, head_dim = x.shape
+            x = x.transpose(1, 2)  # (B, T, H, d)
+            return x.reshape(batch, length, num_heads * head_dim)
+    """,
+    in_package="lessons.attention.join_heads",
 )

@@ -95,4 +95,12 @@ head_loop = Exercise(
         "One head is lesson 04: attend(x @ w_q[h], x @ w_k[h], x @ w_v[h]). The result is (T, d).",
         "Collect the H results in a list, then torch.cat. Along which axis?",
     ],
+    solution="""
+        def my_loop(x, w_q, w_k, w_v):
+            outputs = []
+            for head in range(w_q.size(0)):
+                output, _ = attend(x @ w_q[head], x @ w_k[head], x @ w_v[head])  # (T, d)
+                outputs.append(output)
+            return torch.cat(outputs, dim=-1)
+    """,
 )

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from lessons import masks
-from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
+from lessons.attention import attend, join_heads, split_heads
 from lessons.checking.calls import layer_like
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
@@ -66,7 +66,6 @@ whole = Exercise(
     cases=_module_cases,
     call=layer_like(MultiHeadAttentionByHand, "MyMultiHeadAttention", sizes=2),
     outputs=("output",),
-    solution=(MultiHeadAttention, split_heads, join_heads),
     mistakes=[
         Mistake(
             edited(MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "join_heads(heads)"),
@@ -201,4 +200,22 @@ whole = Exercise(
         "A mask (Q, K) broadcasts over batch and heads.",
         "Take the length from each tensor: query may be shorter or longer than key and value.",
     ],
+    solution="""
+        class MyMultiHeadAttention(nn.Module):
+            def __init__(self, d_model, num_heads):
+                super().__init__()
+                self.num_heads = num_heads
+                self.q_proj = nn.Linear(d_model, d_model)
+                self.k_proj = nn.Linear(d_model, d_model)
+                self.v_proj = nn.Linear(d_model, d_model)
+                self.out_proj = nn.Linear(d_model, d_model)
+
+            def forward(self, query, key, value, allowed=None):
+                q = split_heads(self.q_proj(query), self.num_heads)
+                k = split_heads(self.k_proj(key), self.num_heads)
+                v = split_heads(self.v_proj(value), self.num_heads)
+                output, _ = attend(q, k, v, allowed)
+                return self.out_proj(join_heads(output))
+    """,
+    in_package="lessons.attention.MultiHeadAttention",
 )

@@ -76,4 +76,11 @@ counting = Exercise(
         "A linear layer from a to b features has a·b weights and b biases.",
         "q_proj, k_proj and v_proj go from d_model to H·d; out_proj goes from H·d to d_model.",
     ],
+    solution="""
+        def my_parameters(d_model, num_heads, head_dim):
+            inside = num_heads * head_dim
+            into_heads = d_model * inside + inside  # q_proj, and the same for k_proj and v_proj
+            out_of_heads = inside * d_model + d_model  # out_proj
+            return 3 * into_heads + out_of_heads
+    """,
 )

@@ -53,4 +53,11 @@ splitting = Exercise(
         "It takes two steps. First cut the last axis in two: (B, T, H·d) becomes (B, T, H, d).",
         "Then swap axes 1 and 2.",
     ],
+    solution="""
+        def my_split_heads(x, num_heads):
+            batch, length, features = x.shape
+            x = x.reshape(batch, length, num_heads, features // num_heads)  # (B, T, H, d)
+            return x.transpose(1, 2)
+    """,
+    in_package="lessons.attention.split_heads",
 )

@@ -134,4 +134,11 @@ scoring = Exercise(
         "math.prod(values) ** (1 / 4) is the geometric mean of four values; the precisions are found / total.",
         "The penalty is 1 if length >= reference_length, else math.exp(1 - reference_length / length).",
     ],
+    solution="""
+        def my_bleu(found, total, length, reference_length):
+            precisions = [f / t for f, t in zip(found, total)]
+            mean = math.prod(precisions) ** (1 / 4)  # 0 if nothing is found for some n
+            penalty = min(1, math.exp(1 - reference_length / length))
+            return 100 * penalty * mean
+    """,
 )

@@ -125,4 +125,15 @@ forcing_hunt = Exercise(
         "Start with [bos_id], append the likeliest token, and let the model read that; stop at eos_id or after max_len "
         "tokens.",
     ],
+    solution="""
+        def fixed_translation(next_logits, reference, bos_id, eos_id, max_len):
+            ids = [bos_id]
+            while len(ids) <= max_len:  # the model reads what it has generated itself
+                token = int(next_logits(torch.tensor(ids)).argmax())
+                if token == eos_id:
+                    break
+                ids.append(token)
+            return ids[1:]
+    """,
+    in_package="lessons.decoding.greedy",
 )

@@ -160,4 +160,10 @@ ngrams = Exercise(
         "ours & theirs, of two Counters, keeps the smaller count of each n-gram: (ours & theirs).total() is the "
         "matches.",
     ],
+    solution="""
+        def my_matches(hypothesis, reference, n):
+            ours = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            theirs = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            return (ours & theirs).total(), ours.total()
+    """,
 )

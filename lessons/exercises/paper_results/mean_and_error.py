@@ -95,4 +95,8 @@ errors = Exercise(
         "scores.std() divides by N - 1, as it should.",
         "The error of the mean is the standard deviation divided by √N.",
     ],
+    solution="""
+        def my_mean_and_error(scores):
+            return scores.mean(), scores.std() / math.sqrt(len(scores))
+    """,
 )

@@ -126,4 +126,11 @@ counting = Exercise(
         "A matrix product (n × d) · (d × m) takes n·d·m multiply-adds.",
         "Attention: four products (n × d)·(d × d), one (n × d)·(d × n), one (n × n)·(n × d).",
     ],
+    solution="""
+        def my_operations(n, d, k):
+            attention = 4 * n * d * d + 2 * n * n * d  # projections; scores, sum
+            recurrent = 2 * n * d * d  # W_x x and W_h h for each token
+            convolution = k * n * d * d
+            return attention, recurrent, 4 * recurrent, convolution
+    """,
 )

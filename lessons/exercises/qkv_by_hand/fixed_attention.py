@@ -48,4 +48,12 @@ bug_hunt = Exercise(
         "Print q and k for some x. What do you notice?",
         "Read the three projections aloud: which matrix makes which?",
     ],
+    solution="""
+        def fixed_attention(x, w_q, w_k, w_v):
+            q = x @ w_q
+            k = x @ w_k  # w_k, not w_q
+            v = x @ w_v
+            weights = (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1)
+            return weights @ v
+    """,
 )

@@ -61,4 +61,8 @@ mixtures = Exercise(
         "Row i of the output is weights[i, 0] * v[0] + weights[i, 1] * v[1] + …",
         "A row of weights times a matrix of values: all rows at once are one matrix product.",
     ],
+    solution="""
+        def my_output(weights, v):
+            return weights @ v
+    """,
 )

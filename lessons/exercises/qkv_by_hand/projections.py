@@ -66,4 +66,11 @@ projections = Exercise(
         "One token is a row of x with D numbers; it must become a row with d numbers. Which product does that?",
         "The same product for all tokens at once is one matrix product, x @ w. Three matrices make three of them.",
     ],
+    solution="""
+        def my_projections(x, w_q, w_k, w_v):
+            q = x @ w_q
+            k = x @ w_k
+            v = x @ w_v
+            return q, k, v
+    """,
 )

@@ -43,5 +43,8 @@ paper_score = Exercise(
         "Then the key of *down*: it is the last row of k above. Multiply number by number, and add up.",
         "The query is (3, 0, 1), the key is (2, 0, 3).",
     ],
-    solution=("query = x5 @ w_q = (3, 0, 1)\nkey of down = (2, 0, 3)\nscore = 3·2 + 0·0 + 1·3 = 9",),
+    solution="""
+        # The query of x5 is x5 @ w_q = (3, 0, 1); the key of down is (2, 0, 3).
+        my_score = 3 * 2 + 0 * 0 + 1 * 3
+    """,
 )

@@ -70,4 +70,8 @@ score_table = Exercise(
         "Write one entry first: sum(q[i] * k[j]). Which matrix product computes all of them?",
         "In a matrix product the inner sizes must match: (Q, d) times (d, K).",
     ],
+    solution="""
+        def my_scores(q, k):
+            return q @ k.T
+    """,
 )

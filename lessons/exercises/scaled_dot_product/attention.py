@@ -4,7 +4,6 @@ import math
 
 from torch import Tensor
 
-from lessons.attention import attend
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.exercises.scaled_dot_product.scaled_scores import scaled_scores
@@ -30,7 +29,6 @@ whole = Exercise(
     name="my_attention",
     reference=attention,
     cases=_attention_cases_with_gradients,
-    solution=(scaled_scores, attention, attend),
     mistakes=[
         Mistake(
             edited(_in_one_line, "dim=-1", "dim=-2"),
@@ -93,4 +91,11 @@ whole = Exercise(
         "Three steps: scaled scores, softmax over the keys, weighted average of the values.",
         "You have written all three already, here and in lesson 01.",
     ],
+    solution="""
+        def my_attention(q, k, v):
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+            weights = scores.softmax(dim=-1)
+            return weights @ v
+    """,
+    in_package="lessons.attention.attend",
 )

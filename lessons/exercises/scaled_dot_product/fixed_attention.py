@@ -1,6 +1,5 @@
 """Lesson 02, fixed_attention: find the axis that is wrong as soon as there is a batch."""
 
-from lessons.attention import attend
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
 from lessons.exercises.scaled_dot_product.attention import attention
@@ -11,7 +10,6 @@ bug_hunt = Exercise(
     name="fixed_attention",
     reference=attention,
     cases=attention_cases,
-    solution=(attend,),
     mistakes=[
         Mistake(
             edited(attention, "dim=-1", "dim=1"),
@@ -37,4 +35,11 @@ bug_hunt = Exercise(
         "Try it with q = k = v = torch.randn(2, 5, 7). What does each row of the weights sum to?",
         "Which axis is axis 1 in a tensor (Q, K)? And in a tensor (B, Q, K)?",
     ],
+    solution="""
+        def fixed_attention(q, k, v):
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+            weights = scores.softmax(dim=-1)  # the last axis, not axis 1
+            return weights @ v
+    """,
+    in_package="lessons.attention.attend",
 )

@@ -79,4 +79,8 @@ scaling = Exercise(
         "First the scores of lesson 01, then one division: by the root of which size?",
         "With a batch axis in front, k.T reverses all axes; k.transpose(-2, -1) swaps the last two.",
     ],
+    solution="""
+        def my_scaled_scores(q, k):
+            return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    """,
 )

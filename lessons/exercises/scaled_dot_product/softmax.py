@@ -87,4 +87,9 @@ soft_rows = Exercise(
         "You may subtract a number from a whole row without changing its softmax. Which number keeps the powers "
         "from overflowing?",
     ],
+    solution="""
+        def my_softmax(scores):
+            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+            return powers / powers.sum(dim=-1, keepdim=True)
+    """,
 )

@@ -65,7 +65,6 @@ one_function = Exercise(
     cases=_layer_cases,
     outputs=("output", "weights"),
     laws=[rows_sum_to_one(1)],
-    solution=(attention_layer, attend),
     mistakes=[
         Mistake(
             lambda x, memory, *others: attention_layer(memory, x, *others),
@@ -143,4 +142,11 @@ one_function = Exercise(
         "There are three projections. Which of the two inputs does each one use?",
         "After the projections it no longer matters where q, k and v came from: attend(q, k, v, allowed).",
     ],
+    solution="""
+        def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+            q = queries_from @ w_q
+            k = keys_from @ w_k
+            v = keys_from @ w_v
+            return attend(q, k, v, allowed)
+    """,
 )

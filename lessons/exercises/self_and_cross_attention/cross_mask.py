@@ -34,7 +34,6 @@ cross_hidden = Exercise(
     ],
     outputs=("allowed",),
     call=_mask_in_full,
-    solution=(cross_mask, masks.padding),
     mistakes=[
         Mistake(
             edited(_compared, "!=", "=="),
@@ -91,4 +90,9 @@ cross_hidden = Exercise(
         "Is there any word of the source that a word of the target must not see?",
         "It is the padding mask of lesson 03, made from src_ids.",
     ],
+    solution="""
+        def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+            return (src_ids != src_pad_id)[:, None, None, :]
+    """,
+    in_package="lessons.masks.padding",
 )

@@ -73,4 +73,11 @@ bug_hunt = Exercise(
         "For each of the three masks: which sentence do the keys come from?",
         "Which padding id belongs to that sentence?",
     ],
+    solution="""
+        def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+            encoder_self = (src != src_pad_id)[:, None, None, :]
+            decoder_self = masks.causal(tgt.size(1)) & (tgt != tgt_pad_id)[:, None, None, :]
+            cross = (src != src_pad_id)[:, None, None, :]
+            return encoder_self, decoder_self, cross
+    """,
 )

@@ -8,7 +8,6 @@ weights_shape = Exercise(
     reference=lambda: (2, 5, 7),
     cases=lambda generator: [Case({})],
     outputs=("the shape",),
-    solution=("(B, queries, keys) = (2, 5, 7): the queries are the target, the keys are the source",),
     mistakes=[
         Mistake(
             lambda: (2, 7, 7),
@@ -28,4 +27,7 @@ weights_shape = Exercise(
         "One weight for each pair of query and key, for each sentence. Who are the queries here, and how many?",
         "The shape is (B, number of queries, number of keys).",
     ],
+    solution="""
+        my_shape = (2, 5, 7)  # (B, queries, keys): the target asks, the source has the keys
+    """,
 )

@@ -51,4 +51,8 @@ row_means = Exercise(
         "x.mean(dim=...) averages along one axis, and that axis disappears.",
         "The result has one number for each row, so axis 1, the columns, must disappear.",
     ],
+    solution="""
+        def my_row_means(x):
+            return x.mean(dim=1)
+    """,
 )

@@ -89,4 +89,12 @@ start_hunt = Exercise(
         "has never seen.",
         "There is one wrong name in the function.",
     ],
+    solution="""
+        def fixed_write(next_logits, bos_id, eos_id, pad_id, max_len):
+            ids = torch.tensor([bos_id])  # as in training, not pad_id
+            while ids[-1] != eos_id and len(ids) < max_len:
+                ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+            return ids
+    """,
+    in_package="lessons.evaluation.generate_all",
 )

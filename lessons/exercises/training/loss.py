@@ -98,4 +98,11 @@ loss = Exercise(
         "correct token. squeeze(-1) removes the axis that None has added.",
         "Select the real tokens with targets != pad_id before you take the mean.",
     ],
+    solution="""
+        def my_loss(logits, targets, pad_id):
+            log_p = logits.log_softmax(dim=-1)  # (B, T, V)
+            of_target = log_p.gather(-1, targets[..., None]).squeeze(-1)  # (B, T)
+            return -of_target[targets != pad_id].mean()
+    """,
+    in_package="lessons.training.token_loss",
 )

@@ -96,4 +96,9 @@ schedule = Exercise(
         ),
     ],
     hints=["In Python, x^-0.5 is x ** -0.5.", "Python's min takes two numbers. At step = warmup, both are equal."],
+    solution="""
+        def my_rate(step, d_model, warmup):
+            return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    """,
+    in_package="lessons.training.paper_rate",
 )

@@ -61,4 +61,9 @@ shifting = Exercise(
         "Write the two rows for <bos> a b <eos>, one below the other.",
         "Slices: all but the last, all but the first.",
     ],
+    solution="""
+        def my_shift(tgt):
+            return tgt[:, :-1], tgt[:, 1:]
+    """,
+    in_package="lessons.training.shift",
 )

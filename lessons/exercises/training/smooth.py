@@ -89,4 +89,11 @@ smoothing = Exercise(
         "Start with a matrix that is smoothing / vocab_size everywhere.",
         "Then add 1 - smoothing at [0, targets[0]], [1, targets[1]], …: smoothed[torch.arange(N), targets] += …",
     ],
+    solution="""
+        def my_smooth(targets, vocab_size, smoothing):
+            smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+            smoothed[torch.arange(len(targets)), targets] += 1 - smoothing
+            return smoothed
+    """,
+    in_package="lessons.training.token_loss",
 )

@@ -66,4 +66,9 @@ bug_hunt = Exercise(
         "How often is make_layer called? And how many entries does the list have?",
         "[layer] * 3 is a list of three references to one layer.",
     ],
+    solution="""
+        def fixed_stack(make_layer, num_layers):
+            return nn.ModuleList([make_layer() for _ in range(num_layers)])
+    """,
+    in_package="lessons.transformer.Encoder",
 )

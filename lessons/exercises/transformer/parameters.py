@@ -97,4 +97,14 @@ counting = Exercise(
         "An encoder layer has one attention and two norms, a decoder layer two attentions and three norms.",
         "Then the table, V × D, once; and V biases at the end.",
     ],
+    solution="""
+        def my_parameters(d_model, d_ff, num_layers, vocab_size):
+            attention = 4 * (d_model * d_model + d_model)
+            feed_forward = d_model * d_ff + d_ff + d_ff * d_model + d_model
+            norm = 2 * d_model
+            encoder_layer = attention + feed_forward + 2 * norm
+            decoder_layer = 2 * attention + feed_forward + 3 * norm
+            table_and_bias = vocab_size * d_model + vocab_size
+            return num_layers * (encoder_layer + decoder_layer) + table_and_bias
+    """,
 )

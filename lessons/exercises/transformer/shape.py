@@ -8,7 +8,6 @@ logits_shape = Exercise(
     reference=lambda: (2, 4, 9),
     cases=lambda generator: [Case({})],
     outputs=("the shape",),
-    solution=("(B, T, V of the target) = (2, 4, 9): one score for each word that could come next, at each position",),
     mistakes=[
         Mistake(lambda: (2, 5, 9), "There is one row of logits per target position, and there are 4 of those."),
         Mistake(
@@ -29,4 +28,7 @@ logits_shape = Exercise(
         "At every target position the model scores every token that could come next.",
         "The last axis is the target vocabulary.",
     ],
+    solution="""
+        my_shape = (2, 4, 9)  # (B, T, target vocabulary): which token comes next, at each place
+    """,
 )

@@ -166,4 +166,12 @@ together = Exercise(
         "masks.padding(ids, pad_id=0) and masks.causal(length), combined with &.",
         "embed, encode; embed, decode with the memory; project.",
     ],
+    solution="""
+        def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+            src_allowed = masks.padding(src, pad_id=0)
+            tgt_allowed = masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1))
+            memory = encode(embed_src(src), src_allowed)
+            return project(decode(embed_tgt(tgt), memory, tgt_allowed, src_allowed))
+    """,
+    in_package="lessons.transformer.Transformer",
 )
