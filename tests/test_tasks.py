@@ -483,8 +483,8 @@ GOLD = [  # kind, tense, who, verb, what, place, time, English, Chinese
         *("Where will you learn Chinese next year?", "你明年会在哪里学中文？"),
     ),
     (
-        *("statement", "future", "our neighbour", verb("feed"), counted(noun("dog"), number("ten")), "", "tomorrow"),
-        *("Our neighbour will feed ten dogs tomorrow.", "我们邻居明天会喂十只狗。"),
+        *("statement", "future", "our neighbor", verb("feed"), counted(noun("dog"), number("ten")), "", "tomorrow"),
+        *("Our neighbor will feed ten dogs tomorrow.", "我们邻居明天会喂十只狗。"),
     ),
     (
         *("statement", "past", "David", verb("borrow"), shown(noun("umbrella"), which("those")), "", "last year"),

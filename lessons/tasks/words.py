@@ -56,27 +56,27 @@ _NOUNS = """
     newspaper | newspapers | 报纸 | 份 | text
     letter | letters | 信 | 封 | text written
     map | maps | 地图 | 张 | text drawn new sized
-    pen | pens | 笔 | 支 | tool new costly coloured
-    umbrella | umbrellas | 雨伞 | 把 | tool machine new costly coloured sized
+    pen | pens | 笔 | 支 | tool new costly colored
+    umbrella | umbrellas | 雨伞 | 把 | tool machine new costly colored sized
     computer | computers | 电脑 | 台 | tool machine new costly
     camera | cameras | 照相机 | 台 | tool machine new costly
     phone | phones | 手机 | 部 | tool machine new costly
-    cup | cups | 杯子 | 个 | tool washed new costly coloured sized
-    car | cars | 汽车 | 辆 | vehicle machine washed drawn new costly coloured
-    bicycle | bicycles | 自行车 | 辆 | vehicle machine washed drawn new costly coloured
+    cup | cups | 杯子 | 个 | tool washed new costly colored sized
+    car | cars | 汽车 | 辆 | vehicle machine washed drawn new costly colored
+    bicycle | bicycles | 自行车 | 辆 | vehicle machine washed drawn new costly colored
     table | tables | 桌子 | 张 | furniture machine drawn new costly sized
     chair | chairs | 椅子 | 把 | furniture machine drawn new costly sized
     bed | beds | 床 | 张 | furniture machine new costly sized
-    shirt | shirts | 衬衫 | 件 | clothes washed new costly coloured
-    coat | coats | 大衣 | 件 | clothes washed new costly coloured
-    skirt | skirts | 裙子 | 条 | clothes washed new costly coloured
-    hat | hats | 帽子 | 顶 | head washed new costly coloured
+    shirt | shirts | 衬衫 | 件 | clothes washed new costly colored
+    coat | coats | 大衣 | 件 | clothes washed new costly colored
+    skirt | skirts | 裙子 | 条 | clothes washed new costly colored
+    hat | hats | 帽子 | 顶 | head washed new costly colored
     watch | watches | 手表 | 块 | head machine new costly
     cat | cats | 猫 | 只 | animal drawn sized
     dog | dogs | 狗 | 只 | animal drawn sized
     bird | birds | 鸟 | 只 | animal drawn sized
     horse | horses | 马 | 匹 | animal drawn sized
-    flower | flowers | 花 | 朵 | plant drawn coloured
+    flower | flowers | 花 | 朵 | plant drawn colored
     tree | trees | 树 | 棵 | drawn sized
     apple | apples | 苹果 | 个 | food washed drawn sized
     orange | oranges | 橙子 | 个 | food washed drawn sized
@@ -134,9 +134,9 @@ _ADJECTIVES = """
     small | 小 | sized
     expensive | 贵 的 | costly
     cheap | 便宜 的 | costly
-    red | 红色 的 | coloured
-    white | 白色 的 | coloured
-    yellow | 黄色 的 | coloured
+    red | 红色 的 | colored
+    white | 白色 的 | colored
+    yellow | 黄色 的 | colored
 """
 ADJECTIVES = {noun: [Phrase(en, zh) for en, zh, kind in _rows(_ADJECTIVES) if kind in noun.classes] for noun in NOUNS}
 
@@ -188,7 +188,7 @@ ROLES = _phrases(
 RELATIVES = _phrases(
     """friend | 朋友; mother | 妈妈; father | 爸爸; older brother | 哥哥; younger brother | 弟弟; older sister | 姐姐
     younger sister | 妹妹; grandfather | 爷爷; grandmother | 奶奶; colleague | 同事; classmate | 同学
-    neighbour | 邻居; son | 儿子; daughter | 女儿"""
+    neighbor | 邻居; son | 儿子; daughter | 女儿"""
 )
 NAMED = [Person(en, zh, True, en) for en, zh in NAMES]
 WITH_THE = [Person(f"the {en}", zh, True, en) for en, zh in ROLES]
