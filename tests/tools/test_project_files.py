@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
 
@@ -28,6 +29,17 @@ def test_the_licenses_are_there():
     for text, words in zip(texts, ["MIT License", "Creative Commons Attribution 4.0 International", "Apache"]):
         assert words in text
     assert PROJECT["license"].split(" AND ") == read_yaml("CITATION.cff")["license"]
+
+
+def test_all_files_of_the_package_are_installed_with_it():
+    named = SETTINGS["tool"]["setuptools"]["package-data"].items()
+    found = {path for package, patterns in named for pattern in patterns for path in glob(package, pattern)}
+    files = {path for path in (ROOT / "lessons").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path for path in files if path.suffix != ".py"} == found
+
+
+def glob(package, pattern):
+    return ROOT.joinpath(*package.split(".")).glob(pattern)
 
 
 def test_the_workflow_runs_the_checks_on_every_system_and_python():
