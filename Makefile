@@ -5,7 +5,7 @@ SETUP_DEV = $(SETUP) --dev
 LOCK = $(VENV_PYTHON) -m uv pip compile pyproject.toml --quiet --universal --python-version 3.11.0 \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links $(LOCK_ARGS)
 
-.PHONY: help lab test check reset notebooks images model bench mutants lock gpu clean
+.PHONY: help lab update reset test check notebooks images model bench mutants lock gpu clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +24,11 @@ check: ## lint, types, and all tests without a notebook, a browser or the networ
 
 reset: ## put a lesson's exercises back to the start: make reset LESSON=03
 	$(SETUP)
-	@$(VENV_PYTHON) tools/reset.py $(LESSON)
+	@$(VENV_PYTHON) -m tools.reset
+
+update: ## bring your copies of the lessons up to date, after git pull
+	$(SETUP)
+	@$(VENV_PYTHON) -m tools.update
 
 notebooks: ## build the notebooks again
 	$(SETUP_DEV)

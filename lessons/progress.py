@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-FILE = Path(__file__).resolve().parents[1] / "progress.jsonl"
+FILE = Path(__file__).resolve().parents[1] / "work" / "progress.jsonl"
 MOST = 2**20  # bytes that are read, from the end: more than ten thousand records
 VERDICTS = RIGHT, NOT_YET = "Right", "Not yet"
 
@@ -71,6 +71,7 @@ def _append(entry: dict[str, object]) -> None:
         return
     line = json.dumps(entry, ensure_ascii=False) + "\n"
     try:
+        file.parent.mkdir(exist_ok=True)
         whole = not file.exists() or _end(file, 1) in (b"", b"\n")
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:

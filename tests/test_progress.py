@@ -1,16 +1,12 @@
-"""What the checks said is kept, shown and forgotten; a lesson goes back to its start, and nothing else does."""
+"""What the checks said is kept, shown and forgotten."""
 
-import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import nbformat
 import pytest
 
 from lessons import progress
 from lessons.exercises import decoder, show_progress, start_here
-from tests.notebooks.test_notebooks import NOTEBOOKS, ROOT, load_tool
+from tests.notebooks.test_notebooks import NOTEBOOKS, ROOT
 
 RIGHT, NOT_YET = "Right", "Not yet"
 
@@ -95,14 +91,20 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, monkeypatch):
     assert progress.verdicts() == {}
 
 
+def test_the_folder_of_the_copies_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("LESSONS_PROGRESS", str(tmp_path / "work" / "progress.jsonl"))
+    progress.record("encoder", "one", RIGHT)
+    assert len(progress.verdicts()) == 1
+
+
 def test_an_empty_name_keeps_nothing_and_none_means_the_folder_of_the_course(monkeypatch):
     monkeypatch.setenv("LESSONS_PROGRESS", "")
     assert progress.kept_in() is None
     progress.record("encoder", "one", RIGHT)
     assert progress.verdicts() == {}
     monkeypatch.delenv("LESSONS_PROGRESS")
-    assert progress.kept_in() == ROOT / "progress.jsonl"
-    assert "progress.jsonl" in (ROOT / ".gitignore").read_text().splitlines()
+    assert progress.kept_in() == ROOT / "work" / "progress.jsonl"
+    assert "work/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
 def test_a_verdict_is_one_of_two(file):
@@ -135,69 +137,8 @@ def test_the_overview_counts(file):
     assert 'value="1" max="4" aria-label="lesson 08"' in page and "The decoder" in page
 
 
-# --- make reset ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_exercise_keeps_its_stub(name):
     for cell in NOTEBOOKS[name].cells:
         tagged = "exercise" in cell.metadata.get("tags", [])
         assert cell.metadata.get("stub") == (cell.source if tagged else None)
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Lesson 03 with answers and a note of the learner's own, and lesson 08 with an answer."""
-    for name in ("03_masked_attention", "08_decoder"):
-        notebook = nbformat.from_dict(json.loads(json.dumps(NOTEBOOKS[name])))
-        for cell in notebook.cells:
-            if "stub" in cell.metadata:
-                cell.source = "def my_answer(): return 42"
-        notebook.cells.append(nbformat.v4.new_markdown_cell("a note of mine", id="mine"))
-        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-    return tmp_path
-
-
-def test_a_lesson_goes_back_and_nothing_else(folder, file, capsys):
-    progress.record("03", "one", RIGHT)
-    progress.record("08", "two", RIGHT)
-    other = (folder / "08_decoder.ipynb").read_bytes()
-    assert load_tool("reset").main(["03"], folder) == 0
-    after = nbformat.read(folder / "03_masked_attention.ipynb", as_version=4)
-    was = NOTEBOOKS["03_masked_attention"]
-    assert [cell.source for cell in after.cells[:-1]] == [cell.source for cell in was.cells]
-    assert after.cells[-1].source == "a note of mine"
-    for cell in after.cells:
-        if ".check(" in cell.source or "stub" in cell.metadata:
-            assert cell.get("outputs", []) == []
-    drawn = [cell.outputs for cell in after.cells if cell.cell_type == "code" and cell.outputs]
-    assert drawn, "outputs of other cells stay"
-    assert (folder / "08_decoder.ipynb").read_bytes() == other
-    assert progress.verdicts() == {("08", "two"): RIGHT}
-    assert "exercises are as they were at first" in capsys.readouterr().out
-    assert sorted(path.name for path in folder.glob("*.ipynb")) == ["03_masked_attention.ipynb", "08_decoder.ipynb"]
-
-
-def test_a_write_that_fails_leaves_the_notebook(folder, monkeypatch):
-    tool, before = load_tool("reset"), (folder / "03_masked_attention.ipynb").read_bytes()
-
-    def half(notebook, opened):
-        opened.write("half")
-        raise OSError("no space left")
-
-    monkeypatch.setattr(tool.nbformat, "write", half)
-    with pytest.raises(OSError, match="no space left"):
-        tool.main(["03"], folder)
-    assert (folder / "03_masked_attention.ipynb").read_bytes() == before
-    assert len(list(folder.iterdir())) == 2
-
-
-@pytest.mark.parametrize("arguments", [[], ["3"], ["17"], ["*"], ["../03"], ["03", "08"]])
-def test_a_lesson_that_is_not_there_is_said(folder, capsys, arguments):
-    assert load_tool("reset").main(arguments, folder) == 1
-    assert "expected one of 03, 08: make reset LESSON=03" in capsys.readouterr().err
-
-
-def test_the_command_says_what_it_wants():
-    done = subprocess.run([sys.executable, ROOT / "tools" / "reset.py"], capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 1 and done.stderr.startswith("LESSON is ''; expected one of 00, 01,")

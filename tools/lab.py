@@ -8,8 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools.copies import Copies, CopyError
+
 ROOT = Path(__file__).resolve().parent.parent
-FIRST_LESSON = "notebooks/00_start_here.ipynb"
+FIRST_LESSON = "work/00_start_here.ipynb"
 # What Jupyter, IPython and Matplotlib would write to the user's home folder.
 KEPT_AT_HOME = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "MPLCONFIGDIR")
 
@@ -24,8 +26,20 @@ def set_environment() -> None:
             os.environ.setdefault(name, str(folder / name.lower()))
 
 
+def make_copies() -> None:
+    """Give the learner a copy of each lesson that they have none of."""
+    copies = Copies()
+    try:
+        copies.make_missing()
+    except CopyError as error:
+        sys.exit(f"Your copies of the lessons cannot be made: {error}")
+    if outdated := copies.outdated():
+        print(f"There is a new edition of {', '.join(outdated)}: `make update` brings it into your copies.", flush=True)
+
+
 def main(arguments: list[str]) -> None:
-    os.chdir(ROOT)  # the root of the server is the whole course, so that the notebooks reach ../images
+    os.chdir(ROOT)  # the root of the server is the whole course, so that the copies reach ../images
+    make_copies()
     set_environment()
     from jupyterlab.labapp import LabApp
 

@@ -53,7 +53,9 @@ def shows_a_widget(cell):
 
 def test_make_lab_opens_the_first_notebook(lab):
     lab.visit("/?")
-    expect(lab.page).to_have_url(re.compile(rf"/{FIRST}\.ipynb$"))
+    expect(lab.page).to_have_url(re.compile(rf"/work/{FIRST}\.ipynb$"))
+    assert_shown(lab.pictures("markdown", in_markdown(FIRST)))
+    lab.pictures("outputs", 0)
     assert lab.page.get_by_text("Jupyter news").count() == 0  # the question whether to fetch them
     assert lab.page_errors == []
 

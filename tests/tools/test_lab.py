@@ -10,6 +10,7 @@ from jupyterlab.labapp import LabApp
 from jupyterlab_server.config import ConfigManager
 
 from tools import lab
+from tools.copies import Copies, write
 
 SCHEMAS = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
 
@@ -61,7 +62,10 @@ def test_the_first_lesson_opens_in_the_folder_of_the_course(home, monkeypatch):
     monkeypatch.chdir(home)
     started = []
     monkeypatch.setattr(LabApp, "launch_instance", started.append)
+    copies = Copies(home)
+    write(Copies().edition("00_start_here.ipynb"), copies.notebooks / "00_start_here.ipynb")
+    monkeypatch.setattr(lab, "Copies", lambda: copies)
     lab.main(["--no-browser"])
     assert Path.cwd() == lab.ROOT
-    assert started == [["--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "--no-browser"]]
-    assert (lab.ROOT / lab.FIRST_LESSON).is_file()
+    assert started == [["--LabApp.default_url=/lab/tree/work/00_start_here.ipynb", "--no-browser"]]
+    assert (home / lab.FIRST_LESSON).is_file()

@@ -1,0 +1,140 @@
+"""The learner's own copies of the lessons, in `work/`, which git ignores; no learner writes to `notebooks/`.
+
+work/03_masked_attention.ipynb           what is opened: without outputs, so that a prediction is one
+work/.course/03_masked_attention.ipynb   the edition it was made from: what differs from it is the learner's
+"""
+
+import json
+import os
+import tempfile
+import warnings
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4.nbjson import JSONReader
+from nbformat.validator import normalize
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class CopyError(Exception):
+    """One sentence: what is wrong with which file, and what to do."""
+
+
+class Copies:
+    """All copies of one course. notebooks: its edition; own: the learner's copies; origin: what they were made from."""
+
+    def __init__(self, root: Path = ROOT):
+        self.notebooks, self.own = root / "notebooks", root / "work"
+        self.origin = self.own / ".course"
+
+    def names(self) -> list[str]:
+        """The files of the present edition."""
+        return sorted(path.name for path in self.notebooks.glob("*.ipynb"))
+
+    def edition(self, name: str) -> NotebookNode:
+        """A lesson as a learner gets it."""
+        return without_outputs(read(self.notebooks / name))
+
+    def make_missing(self) -> list[str]:
+        """Copy each lesson that the learner has no copy of. Returns their names."""
+        made = [name for name in self.names() if not (self.own / name).exists()]
+        for name in made:
+            fresh = self.edition(name)
+            write(fresh, self.origin / name)
+            write(fresh, self.own / name)
+        return made
+
+    def outdated(self) -> list[str]:
+        """The copies that were made from an edition other than the present one."""
+        return [name for name in self.names() if (self.own / name).exists() and self.is_outdated(name)]
+
+    def is_outdated(self, name: str) -> bool:
+        origin = self.made_from(name)
+        return origin is None or origin != self.edition(name)
+
+    def made_from(self, name: str) -> NotebookNode | None:
+        """The edition that a copy was made from, if that is still known."""
+        try:
+            return read(self.origin / name)
+        except CopyError:
+            return None
+
+    def replace(self, name: str, notebook: NotebookNode) -> Path:
+        """Write another version of a copy. The one before stays next to it, under its date: its path is returned."""
+        path = self.own / name
+        kept = dated(path)
+        write_bytes(path.read_bytes(), kept)
+        write(notebook, path)
+        return kept
+
+
+def without_outputs(notebook: NotebookNode) -> NotebookNode:
+    """As nobody has run it yet; what a learner runs is not folded away."""
+    for cell in notebook.cells:
+        cell.metadata.pop("jupyter", None)
+        if cell.cell_type == "code":
+            clear(cell)
+    return notebook
+
+
+def clear(cell: NotebookNode) -> None:
+    cell.outputs, cell.execution_count = [], None
+
+
+def read(path: Path) -> NotebookNode:
+    """A notebook, or a CopyError that says what is wrong with the file. The file stays as it is."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CopyError(f"{path.name} cannot be read ({error}). It was left as it is.") from error
+    advice = "It was left as it is. Repair it, or move it away and run `make update`: you get a new copy."
+    if "\n<<<<<<<" in text or text.startswith("<<<<<<<"):
+        raise CopyError(f"{path.name} contains conflict markers (<<<<<<<) of git. {advice}")
+    try:
+        content = json.loads(text)
+        if (version := content.get("nbformat", 4)) != 4:
+            raise CopyError(f"{path.name} has notebook format {version}; expected 4. {advice}")
+        with warnings.catch_warnings(action="ignore"):  # of ids that are missing or taken: they are made here
+            _, notebook = normalize(nbformat.v4.upgrade(JSONReader().to_notebook(content)))
+        nbformat.validate(notebook)
+    except CopyError:
+        raise
+    except Exception as error:  # nbformat raises whatever its parts raise
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CopyError(f"{path.name} is not a valid notebook ({reason[:120]}). {advice}") from error
+    return notebook
+
+
+def write(notebook: NotebookNode, path: Path) -> None:
+    """The whole file, or nothing."""
+    write_bytes((nbformat.writes(notebook) + "\n").encode(), path)
+
+
+def write_bytes(content: bytes, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(13, "Permission denied")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, path.stat().st_mode if path.exists() else 0o644)
+            os.replace(temporary, path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise CopyError(f"{path} cannot be written ({error.strerror}). Nothing was changed in it.") from error
+
+
+def dated(path: Path) -> Path:
+    """A free name next to it, with the time."""
+    now = datetime.now()
+    for more in range(1000):
+        stamp = now.strftime("%Y-%m-%d %H.%M.%S") + (f" {more}" if more else "")
+        if not (other := path.with_name(f"{path.stem} {stamp}{path.suffix}")).exists():
+            return other
+    raise CopyError(f"{path.name} has a thousand copies of this second. Nothing was changed in it.")

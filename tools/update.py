@@ -1,0 +1,75 @@
+"""Brings the learner's copies up to date with the lessons, after a new edition was pulled: python -m tools.update.
+
+Nothing of a learner's is lost: see tools/merge.py. The copy as it was before stays next to the new one, under its date.
+"""
+
+import sys
+from pathlib import Path
+
+from tools.copies import ROOT, Copies, CopyError, read, write
+from tools.merge import merge
+
+
+def update(copies: Copies) -> tuple[list[str], list[str]]:
+    """Update every copy. Returns what was done, and what could not be done, a sentence each."""
+    done: list[str] = []
+    failed: list[str] = []
+    for step in (rename, make, *(bring_up_to_date(name) for name in copies.names())):
+        try:
+            done += step(copies)
+        except CopyError as error:
+            failed.append(str(error))
+    return done, failed
+
+
+def rename(copies: Copies) -> list[str]:
+    """A lesson that has another name now, and the same number."""
+    done: list[str] = []
+    for origin in sorted(copies.origin.glob("[0-9][0-9]_*.ipynb")):
+        same = [name for name in copies.names() if name.startswith(origin.name[:3])]
+        old = copies.own / origin.name
+        if origin.name in copies.names() or len(same) != 1 or not old.exists() or (copies.own / same[0]).exists():
+            continue
+        try:
+            old.rename(copies.own / same[0])
+            origin.rename(copies.origin / same[0])
+        except OSError as error:
+            raise CopyError(f"{old} cannot be renamed ({error.strerror}). It was left as it is.") from error
+        done.append(f"{origin.name} is now {same[0]}.")
+    return done
+
+
+def make(copies: Copies) -> list[str]:
+    return [f"{name} is new." for name in copies.make_missing()]
+
+
+def bring_up_to_date(name: str):
+    def step(copies: Copies) -> list[str]:
+        if not copies.is_outdated(name):
+            read(copies.own / name)
+            return []
+        own, new = read(copies.own / name), copies.edition(name)
+        merged = merge(copies.made_from(name), own, new)
+        done: list[str] = []
+        if merged != own:
+            before = copies.replace(name, merged)
+            done.append(f"{name} is up to date; as it was before: {before.name}")
+        write(new, copies.origin / name)
+        return done
+
+    return step
+
+
+def main(root: Path = ROOT) -> int:
+    done, failed = update(Copies(root))
+    for sentence in done or (["Your copies are up to date."] if not failed else []):
+        print(sentence)
+    if done:
+        print("If one of these notebooks is open in JupyterLab, reload it: File, Reload Notebook from Disk.")
+    for sentence in failed:
+        print(sentence, file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
