@@ -13,7 +13,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from lessons import progress
 from tests.notebooks.cells import ROOT
-from tools import copies as copies_module
 from tools import merge, reset, update
 from tools.copies import Copies, CopyError, dated, read, write
 
@@ -373,33 +372,34 @@ def test_a_copy_that_is_read_only(course, monkeypatch):
 
 
 class FullDisk:
-    """Writing fails at the nth file."""
+    """Writing fails at the nth file, when it is to take its place."""
 
     def __init__(self, monkeypatch, fails_at):
         self.left = fails_at
-        self.make = copies_module.tempfile.mkstemp
-        monkeypatch.setattr(copies_module.tempfile, "mkstemp", self)
+        self.replace = os.replace
+        monkeypatch.setattr(os, "replace", self)
 
-    def __call__(self, **options):
+    def __call__(self, *paths):
         self.left -= 1
         if self.left < 0:
             raise OSError(28, "No space left on device")
-        return self.make(**options)
+        return self.replace(*paths)
 
 
 @pytest.mark.parametrize("fails_at", range(3))
 def test_a_full_disk_loses_nothing_and_the_next_update_goes_on(course, monkeypatch, fails_at):
-    learn(course, ANSWER, NOTED)
+    learn(course, ANSWER, NOTED, says("shown", "print(2)"))
     mine = sources(course)
-    publish(course, says("end", "End"))
+    publish(course, says("mine", "def f(x): ..."), says("shown", "print(3)"))
     with monkeypatch.context() as patch:
         FullDisk(patch, fails_at)
         _, (failed,) = update.update(course)
         assert "cannot be written (No space left on device)" in failed
     assert set(mine) <= set(all_that_is_kept(course))
-    assert not list(course.own.glob(".*tmp"))
+    assert not list(course.own.glob("**/.*tmp"))
     assert update.update(course)[1] == []
-    assert sources(course) == ["# Masks", "print(1)", "a note of mine", *ANSWERED[2:4], "End"]
+    both = ["print(3)", merge.YOURS_OF_OLD, "print(2)", "a note of mine", ANSWERED[2], NEW_START]
+    assert sources(course) == ["# Masks", *both, *ANSWERED[3:]]
 
 
 def test_an_open_notebook_is_told_to_be_loaded_again(course, capsys):
