@@ -1,21 +1,30 @@
 """The cards "In a hurry": their code against the package, values and gradients, and their place in the lessons."""
 
+import copy
 import functools
 import re
 from types import SimpleNamespace
 
 import pytest
+import sacrebleu
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from lessons.attention import MultiHeadAttention, attend, join_heads, split_heads
 from lessons.config import TransformerConfig
+from lessons.decoding import Cached, distribution, greedy, last
+from lessons.exercises.paper_results import errors
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import allowed_to_additive, causal, combine, padding
-from lessons.parity import from_torch, load_from_torch
+from lessons.parity import BERT_LAYER_NAMES, BERT_NAMES, from_bert_names, from_torch, load_from_torch
 from lessons.positions import RotaryPositions, SinusoidalPositions
+from lessons.pretrained import SentenceEncoder, mean_pooling
+from lessons.tasks import Batch
+from lessons.torch_attention import merge_masks
+from lessons.training import Recipe, Trainer
 from lessons.transformer import Transformer
+from lessons.vocabulary import Vocabulary
 from tests.notebooks.cells import NOTEBOOKS, ROOT
 
 CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("*.md"))}
@@ -296,3 +305,110 @@ def test_10_the_question_of_the_card():
             lambda x, mask: norm(attend(x, x, x, ~mask)[0]),
         ]
         assert [card.true_means_attend(library, x) for library in libraries] == [True] * 3 + [False] * 2
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_11_training(smoothing):
+    """Six steps of the card are six steps of the Trainer: the losses, and the logits at the end."""
+    torch.manual_seed(0)
+    batches = [Batch(torch.randint(1, 7, (3, 4)), torch.randint(1, 9, (3, 5))) for _ in range(6)]
+    for batch in batches:
+        batch.tgt[0, 3:] = PAD
+    ours = Transformer(TransformerConfig(7, 9, 8, 2, num_layers=1, d_ff=8, dropout=0.0))
+    theirs = copy.deepcopy(ours)
+    theirs.register_forward_hook(lambda module, inputs, output: output[0])  # the logits alone
+    drawn = iter(batches)
+    task = SimpleNamespace(batch=lambda size, generator: next(drawn), tgt_vocab=SimpleNamespace(pad_id=PAD))
+    options = {"steps": 6, "warmup": 3, "smoothing": smoothing}
+    trainer = Trainer(ours, task, Recipe(**options, learning_rate=0.1, eps=1e-8))
+    for group in trainer.optimizer.param_groups:
+        group["weight_decay"] = 0.01  # biases, too
+    losses = [progress.loss for progress in trainer.fit()]
+    of_card = list(run_card("11").train(theirs, batches, peak=0.1, pad_id=PAD, **options))
+    torch.testing.assert_close(of_card, losses, rtol=1e-4, atol=0)
+    assert len(set(losses)) == 6
+
+
+@five_draws
+def test_12_decoding(seed):
+    b, h, new, cached, d = sizes(seed, 5)
+    card = run_card("12")
+    logits = draw(b, 9)
+    for options in (
+        {},
+        {"temperature": 2.0},
+        {"top_k": 3},
+        {"top_p": 0.6},
+        {"temperature": 0.7, "top_k": 5, "top_p": 0.8},
+    ):
+        assert_same(card.distribution(logits, **options), distribution(logits, **options), logits)
+    q, k, v = (draw(b, h, cached + new, d) for _ in range(3))
+    parts = [x[:, :, :cached] for x in (k, v)]
+    output, both = card.attend_with_cache(*(x[:, :, cached:] for x in (q, k, v)), parts)
+    assert_same(output, attend(q, k, v, causal(cached + new))[0][:, :, cached:], (q, k, v))
+    torch.testing.assert_close(both, (k, v))
+
+    vocab = Vocabulary(["a", "b", "c"])
+    config = TransformerConfig(7, len(vocab), 8, 2, num_layers=1, d_ff=8, dropout=0.0, norm_first=True)
+    model = Transformer(config).eval()
+    src = torch.randint(1, 7, (5, 3))
+    memory = model.encode(src)
+    ids = card.generate(
+        lambda ids: model.decode(ids, memory, src), vocab.bos_id, vocab.eos_id, vocab.pad_id, batch=5, max_len=6
+    )
+    assert torch.equal(ids, last(greedy(Cached(model, src), vocab, max_len=6)).ids)
+
+
+@five_draws
+def test_13_inside_torch_attention(seed):
+    b, h, queries, keys, d = sizes(seed, 5)
+    card, torchs = run_card("13"), nn.MultiheadAttention(h * d, h, batch_first=True)
+    nn.init.normal_(torchs.in_proj_bias)
+    theirs = card.Attention(h * d, h)
+    theirs.load_state_dict(torchs.state_dict())
+    attn_mask, key_padding_mask = ~draw_mask(queries, keys), torch.rand(b, keys) < 0.3  # True = blocked
+    allowed = card.to_allowed(attn_mask, key_padding_mask)
+    merged = merge_masks(attn_mask, key_padding_mask, h).view(b, h, queries, keys)
+    assert torch.equal(allowed.expand_as(merged), merged == 0)
+    inputs = draw(b, queries, h * d), draw(b, keys, h * d), draw(b, keys, h * d)
+    options = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "need_weights": False}
+    everything = [*inputs, *theirs.parameters()], [*inputs, *torchs.parameters()]
+    assert_same(theirs(*inputs), torchs(*inputs)[0], *everything)
+    assert_same(theirs(*inputs, allowed), torchs(*inputs, **options)[0], *everything)
+    assert_same(theirs(*inputs, allowed), from_torch(torchs)(*inputs, allowed=allowed)[0], inputs)
+
+
+def names_of_bert(num_layers):
+    """Our name of each weight of a SentenceEncoder, and BERT's."""
+    parts = [*BERT_NAMES, *(f"encoder.layer.{i}.{part}" for i in range(num_layers) for part in BERT_LAYER_NAMES)]
+    theirs = [part + kind for part in parts for kind in ([""] if part.endswith("weight") else ["weight", "bias"])]
+    return from_bert_names({name: name for name in theirs})
+
+
+@five_draws
+def test_14_a_trained_model(seed):
+    b, s, h, d, d_ff = sizes(seed, 5)
+    options = {"num_heads": h, "num_layers": 2, "d_ff": d_ff, "dropout": 0.0, "max_len": s, "activation": "gelu"}
+    ours = SentenceEncoder(TransformerConfig(9, 9, h * d, **options))
+    for x in ours.parameters():
+        nn.init.normal_(x)
+    weights, names = dict(ours.named_parameters()), names_of_bert(2)
+    state = {names[name]: x for name, x in weights.items()}
+    ids = torch.randint(1, 9, (b, s))
+    ids[0, 1:] = PAD
+    vectors = run_card("14").sentence_vectors(state, ids, h, 2)
+    assert_same(vectors, mean_pooling(ours(ids)[0], ids != PAD), list(weights.values()))
+
+
+@five_draws
+def test_15_paper_results(seed):
+    card, count = run_card("15"), sizes(seed, 1, low=2)[0]
+    lengths = [sizes(side, count, low=8, high=14) for side in (seed, seed + 5)]
+    texts = [[" ".join(map(str, torch.randint(0, 2, (n,)).tolist())) for n in side] for side in lengths]
+    for hypotheses, references in (texts, texts[::-1]):
+        score = card.bleu(*([text.split() for text in side] for side in (hypotheses, references)))
+        theirs = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", smooth_method="none")
+        assert 0 < score == pytest.approx(theirs.score)
+    assert card.bleu([["a", "b"]], [["a", "b"]]) == 0  # no run of four words
+    scores = torch.randn(count)
+    assert card.mean_and_error(scores.tolist()) == pytest.approx([x.item() for x in errors.reference(scores)])
