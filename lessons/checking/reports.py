@@ -47,7 +47,7 @@ class Hints:
         return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
 
     def _repr_html_(self) -> str:
-        solution = f"<pre>{html.escape(self.solution)}</pre>"
+        solution = f'<pre style="white-space: pre">{html.escape(self.solution)}</pre>'
         inner = _details("Solution", solution + (_linked(self.in_package) if self.in_package else ""))
         for number, text in reversed(list(enumerate(self.texts, start=1))):
             inner = _details(f"Hint {number}", f"<p>{_marked_up(text)}</p>{inner}")
@@ -63,7 +63,7 @@ def _marked_up(text: str) -> str:
 def _linked(in_package: str) -> str:
     """A link from a notebook to the file of a function or class of the package."""
     file = pkgutil.resolve_name(in_package).__module__.replace(".", "/")
-    return f'<p>The package\'s version: <a href="../{file}.py"><code>{in_package}</code></a></p>'
+    return f'<p>The package\'s version: <a href="../{file}.py">{in_package}</a></p>'
 
 
 def _details(summary: str, inside: str) -> str:

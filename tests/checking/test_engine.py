@@ -340,8 +340,8 @@ def test_html():
 def test_hints_lie_within_each_other_and_the_solution_innermost():
     hints = toy.help()
     page = hints._repr_html_()
-    solution = "<pre>def my_shares(x):\n    return x / x.sum(dim=1, keepdim=True)</pre>"
-    link = '<a href="../lessons/decoding/sampling.py"><code>lessons.decoding.distribution</code></a>'
+    solution = '<pre style="white-space: pre">def my_shares(x):\n    return x / x.sum(dim=1, keepdim=True)</pre>'
+    link = '<a href="../lessons/decoding/sampling.py">lessons.decoding.distribution</a>'
     parts = ("Hint 1", "first &lt;hint&gt;", "Hint 2", "second", "Solution", solution, link)
     order = [page.index(part) for part in parts]
     assert order == sorted(order)
