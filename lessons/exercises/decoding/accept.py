@@ -139,7 +139,7 @@ judging = Exercise(
     hints=[
         "The draft has drawn the word with probability guessed[word]. Which factor, at most 1, turns that into "
         "true[word]?",
-        "What each word still lacks is true − guessed, where that is positive. Divide it by its sum.",
+        "What each word still lacks is true − guessed, where that is positive: .clamp(min=0). Divide it by its sum.",
     ],
     solution="""
         def my_accept(true, guessed, word):

@@ -169,10 +169,11 @@ going_on = Exercise(
             width, vocab_size = next_log_probs.shape
             rows = next_log_probs.clone()
             rows[finished] = -torch.inf
-            rows[finished, pad_id] = 0.0
+            rows[finished, pad_id] = 0.0  # goes on with padding, at no cost
             totals = log_probs[:, None] + rows  # (W, V)
             best, places = totals.flatten().topk(width)
-            return places // vocab_size, places % vocab_size, best
+            parents, words = places // vocab_size, places % vocab_size
+            return parents, words, best
     """,
     in_package="lessons.decoding.beam",
 )

@@ -211,12 +211,12 @@ choosing = Exercise(
     solution="""
         def my_distribution(logits, temperature, top_k, top_p):
             ordered, words = (logits / temperature).sort(descending=True)
-            ordered[top_k:] = -torch.inf
+            ordered[top_k:] = -torch.inf  # all but the k likeliest
             probabilities = ordered.softmax(dim=-1)
             before = probabilities.cumsum(dim=-1) - probabilities  # of all likelier words
             ordered[before >= top_p] = -torch.inf
             result = torch.zeros_like(logits)
-            result[words] = ordered.softmax(dim=-1)
+            result[words] = ordered.softmax(dim=-1)  # back to the order of the vocabulary
             return result
     """,
     in_package="lessons.decoding.distribution",

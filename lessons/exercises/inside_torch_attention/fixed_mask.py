@@ -72,6 +72,7 @@ bug_hunt = Exercise(
     ],
     solution="""
         def fixed_mask(blocked, num_heads):
+            # All heads of sentence 0 first, then all heads of sentence 1, …
             return blocked.repeat_interleave(num_heads, dim=0)
     """,
 )

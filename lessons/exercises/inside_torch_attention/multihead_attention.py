@@ -360,21 +360,21 @@ drop_in = DropIn(
                     query, key, value = (x.transpose(0, 1) for x in (query, key, value))
 
                 if self.packed:
-                    weights = self.in_proj_weight.chunk(3)
+                    matrices = self.in_proj_weight.chunk(3)
                 else:
-                    weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+                    matrices = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
                 biases = None, None, None
                 if self.in_proj_bias is not None:
                     biases = self.in_proj_bias.chunk(3)
-                q, k, v = map(F.linear, (query, key, value), weights, biases)
+                q, k, v = map(F.linear, (query, key, value), matrices, biases)
 
                 length, batch, size = q.shape
                 if self.bias_k is not None:
                     k = torch.cat([k, self.bias_k.expand(1, batch, size)])
                     v = torch.cat([v, self.bias_v.expand(1, batch, size)])
                 if self.add_zero_attn:
-                    k = torch.cat([k, k.new_zeros(1, batch, size)])
-                    v = torch.cat([v, v.new_zeros(1, batch, size)])
+                    zeros = torch.zeros(1, batch, size, dtype=q.dtype)
+                    k, v = torch.cat([k, zeros]), torch.cat([v, zeros])
 
                 heads = batch * self.num_heads
                 mask = merge_masks(attn_mask, key_padding_mask, self.num_heads, q.dtype)

@@ -89,7 +89,7 @@ soft_rows = Exercise(
     ],
     solution="""
         def my_softmax(scores):
-            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+            powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()  # at most 1
             return powers / powers.sum(dim=-1, keepdim=True)
     """,
 )

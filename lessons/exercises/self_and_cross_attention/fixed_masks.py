@@ -76,6 +76,7 @@ bug_hunt = Exercise(
     solution="""
         def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
             encoder_self = (src != src_pad_id)[:, None, None, :]
+            # The keys of the decoder's self-attention are the target: tgt_pad_id.
             decoder_self = masks.causal(tgt.size(1)) & (tgt != tgt_pad_id)[:, None, None, :]
             cross = (src != src_pad_id)[:, None, None, :]
             return encoder_self, decoder_self, cross

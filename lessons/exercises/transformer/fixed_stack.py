@@ -68,7 +68,8 @@ bug_hunt = Exercise(
     ],
     solution="""
         def fixed_stack(make_layer, num_layers):
-            return nn.ModuleList([make_layer() for _ in range(num_layers)])
+            layers = [make_layer() for _ in range(num_layers)]  # a new one each time
+            return nn.ModuleList(layers)
     """,
     in_package="lessons.transformer.Encoder",
 )
