@@ -1,11 +1,12 @@
 """How an answer is called where handing it the inputs is not enough: values of `Exercise.call`."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from lessons.checking.stages import Record, record_inputs
 
 
 def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
@@ -18,30 +19,45 @@ def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
     return torch.tensor(int(count))
 
 
-def layer_like(reference: type[nn.Module], name: str, *, sizes: int) -> Callable[..., Any]:
+class LayerLike:
     """For a class of the learner's: builds a layer, gives it the weights that the reference has too, and runs it.
 
     The first `sizes` inputs build the layer, the others are what it is called with. `name` is that of the class.
+    `stages` notes what each of its inner layers gets on the way.
     """
 
-    @functools.cache
-    def weights_for(*arguments: Any) -> dict[str, Tensor]:
-        torch.default_generator.manual_seed(0)
-        state = reference(*arguments).state_dict()
-        return {key: w + 0.3 * torch.randn(w.shape) for key, w in state.items()}  # norms that do something
+    def __init__(self, reference: type[nn.Module], name: str, *, sizes: int):
+        self.reference = reference
+        self.name = name
+        self.sizes = sizes
+        self._weights: dict[tuple, dict[str, Tensor]] = {}
 
-    def call(candidate: Any, *inputs: Any) -> Any:
-        require_layer_class(candidate, name)
+    def __call__(self, candidate: Any, *inputs: Any) -> Any:
+        return self.build(candidate, *inputs[: self.sizes])(*inputs[self.sizes :])
+
+    def stages(self, record: Record, candidate: Any, *inputs: Any) -> Any:
+        layer = self.build(candidate, *inputs[: self.sizes])
+        record_inputs(layer, record)
+        return layer(*inputs[self.sizes :])
+
+    def build(self, candidate: Any, *arguments: Any) -> nn.Module:
+        require_layer_class(candidate, self.name)
         with torch.random.fork_rng(devices=[]):
-            weights = weights_for(*inputs[:sizes])
+            weights = self._weights_for(arguments)
             torch.default_generator.manual_seed(0)
-            layer = candidate(*inputs[:sizes])
+            layer = candidate(*arguments)
         layer.load_state_dict(weights, strict=False)
         if lost := sorted({key.split(".")[0] for key in weights} - {key.split(".")[0] for key in layer.state_dict()}):
             raise AttributeError(f"{', '.join(lost)}: keep the layers of __init__ as they were named")
-        return layer(*inputs[sizes:])
+        return layer
 
-    return call
+    def _weights_for(self, arguments: tuple) -> dict[str, Tensor]:
+        if arguments not in self._weights:
+            torch.default_generator.manual_seed(0)
+            state = self.reference(*arguments).state_dict()
+            noisy = {key: w + 0.3 * torch.randn(w.shape) for key, w in state.items()}  # norms that do something
+            self._weights[arguments] = noisy
+        return self._weights[arguments]
 
 
 def require_layer_class(candidate: Any, name: str) -> None:

@@ -26,8 +26,10 @@ from lessons.checking.comparing import (
     wrong_number,
 )
 from lessons.checking.edits import actual
+from lessons.checking.relations import related, spread
 from lessons.checking.reports import Hints, Report, show
 from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
+from lessons.checking.stages import Step, first_difference
 
 SMALL = 40  # tensors up to this many numbers are shown in full
 
@@ -58,6 +60,8 @@ class Exercise:
     outputs: the names of the results.
     solution: the smallest right answer, as a cell that is pasted over the stub: at most 88 characters wide, of nothing
         but what the lesson has imported by then. in_package: where the package has it, "lessons.masks.causal".
+    stages: for a whole of several steps: like `call`, but its first argument is a function record(name, value), and it
+        records the steps in their order. Where a mistake is not known, the first step that differs is named.
     """
 
     name: str
@@ -71,6 +75,7 @@ class Exercise:
     in_package: str = ""
     lesson: str = ""
     call: Callable[..., Any] = lambda candidate, *inputs: candidate(*inputs)
+    stages: Callable[..., Any] | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def check(self, candidate: Any) -> Report:
@@ -126,11 +131,13 @@ class Exercise:
             return Report("Right", self._praise(cases) + self._borrowed(candidate, cases) + note)
         mistake = self._known(got, cases, wrong)
         shown = next((i for i in wrong if mistake and cases[i].about == mistake.seen_in), wrong[0])
-        story = mistake.hint if mistake else self._first_broken(cases[shown], got[shown], want[shown])
+        story = mistake.hint if mistake else self._unforeseen(candidate, cases, got, want, wrong)
         if (error := got[shown].error) is not None:
             story += f"\nIt raised {type(error).__name__}: {got[shown].error_text}{line_that_raised(error, candidate)}"
         if cases[shown].about:
             story += f"\nIt goes wrong here: {cases[shown].about}."
+        if not mistake and len(wrong) < len(cases):
+            story += f"\nFor {len(cases) - len(wrong)} of the {len(cases)} inputs that were tried, it is right."
         return Report("Not yet", story + note, self._evidence(cases[shown], got[shown], want[shown]), mistake)
 
     def _is_wrong(self, case: Case, got: Outcome, want: Outcome) -> bool:
@@ -216,6 +223,64 @@ class Exercise:
             return ""
         return "\nThat is the reference itself, so of course it agrees. You learn more from steps of your own."
 
+    def _unforeseen(
+        self, candidate: Any, cases: list[Case], got: list[Outcome], want: list[Outcome], wrong: list[int]
+    ) -> str:
+        """What can be said of a mistake that nobody foresaw."""
+        first = wrong[0]
+        told: list[str | None] = [self._first_broken(cases[first], got[first], want[first])]
+        gradients_alone = replace(got[first], gradients=want[first].gradients).same_as(want[first])
+        if cases[first].inputs and not gradients_alone:
+            relations = self._related(cases[first], [(got[i], want[i]) for i in wrong])
+            told += relations or [self._first_stage(candidate, cases[first]) or self._spread(got[first], want[first])]
+        return "\n".join(story for story in told if story)
+
+    def _related(self, case: Case, outcomes: list[tuple[Outcome, Outcome]]) -> list[str]:
+        """How the first result that is wrong relates to the right one."""
+        mine, right = outcomes[0]
+        place = self._first_wrong(mine, right)
+        if place is None:
+            return []
+        others = {f"`{name}`, unchanged": x for name, x in case.inputs.items()}
+        results = zip(self.outputs, right.results)
+        others |= {f"what is expected as {name}": x for i, (name, x) in enumerate(results) if i != place}
+        pairs = [
+            (mine.results[place], right.results[place])
+            for mine, right in outcomes
+            if self._first_wrong(mine, right) == place
+        ]
+        story = related(pairs, others)
+        return [story] if story else []
+
+    def _first_wrong(self, got: Outcome, want: Outcome) -> int | None:
+        """The place of the first result that is a tensor, and not the right one."""
+        if got.error is not None or len(got.results) != len(want.results):
+            return None
+        for place, (mine, right) in enumerate(zip(got.results, want.results)):
+            if not equal(mine, right):
+                return place if is_tensor(mine) and is_tensor(right) else None
+        return None
+
+    def _spread(self, got: Outcome, want: Outcome) -> str | None:
+        place = self._first_wrong(got, want)
+        return None if place is None else spread(got.results[place], want.results[place])
+
+    def _first_stage(self, candidate: Any, case: Case) -> str | None:
+        """For a whole of several steps: the first that differs."""
+        if self.stages is None:
+            return None
+        mine, right = self._steps(candidate, case), self._steps(self.reference, case)
+        return first_difference(mine, right, {f"`{name}`, unchanged": x for name, x in case.inputs.items()})
+
+    def _steps(self, candidate: Any, case: Case) -> list[Step]:
+        stages, steps = self.stages, []
+
+        def watched(function: Any, *inputs: Any) -> Any:
+            return stages(lambda name, value: steps.append((name, value)), function, *inputs) if stages else None
+
+        replace(self, call=watched).try_out(candidate, [case], [Outcome()])
+        return steps
+
     def _first_broken(self, case: Case, got: Outcome, want: Outcome) -> str:
         if not case.inputs:
             return "That is not it. Work it out on paper once more, or unfold a hint."
@@ -242,6 +307,16 @@ class Exercise:
                 "The numbers are right, but torch cannot take gradients: a tensor was changed in place after it had "
                 "been used. Write w = w / s instead of w /= s, and masked_fill or torch.where instead of w[…] = …."
             )
+        return self._wrong_gradient(case, got, want)
+
+    def _wrong_gradient(self, case: Case, got: Outcome, want: Outcome) -> str:
+        names = [name for name, x in case.inputs.items() if is_tensor(x) and x.is_floating_point()]
+        for name, mine, right in zip(names, got.gradients, want.gradients):
+            if is_tensor(mine) and is_tensor(right) and mine.any() and not equal(mine, right):
+                return (
+                    "The numbers are right, but their gradients are not: a step has another gradient, or one "
+                    f"of several ways back was cut. {where_it_differs(f'The gradient of {name}', mine, right)}"
+                )
         return (
             "The numbers are right, but their gradients are not: something cut the way back to the inputs, such as "
             ".item(), .tolist(), .numpy(), .detach(), torch.no_grad() or torch.tensor(…)."

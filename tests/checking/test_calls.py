@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.checking.calls import layer_like, whole_number
+from lessons.checking.calls import LayerLike, whole_number
 
 
 class Scaled(nn.Module):
@@ -31,7 +31,7 @@ class Misspelled(nn.Module):
         return x
 
 
-call = layer_like(Scaled, "MyLayer", sizes=2)
+call = LayerLike(Scaled, "MyLayer", sizes=2)
 
 
 @pytest.mark.parametrize("answer", [12, 12.0, torch.tensor(12)])

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from lessons import masks
 from lessons.attention import MultiHeadAttention
-from lessons.checking.calls import layer_like
+from lessons.checking.calls import LayerLike
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
@@ -64,12 +64,15 @@ def _inverted(allowed):
     return None if allowed is None else ~allowed
 
 
+layer = LayerLike(DecoderLayerByHand, "MyDecoderLayer", sizes=4)
+
 whole = Exercise(
     lesson="08",
     name="MyDecoderLayer",
     reference=DecoderLayerByHand,
     cases=_layer_cases,
-    call=layer_like(DecoderLayerByHand, "MyDecoderLayer", sizes=4),
+    call=layer,
+    stages=layer.stages,
     outputs=("output",),
     mistakes=[
         Mistake(
@@ -192,6 +195,52 @@ whole = Exercise(
                 ("x + self.feed_forward(self", "self.norm3(x) + self.feed_forward(self"),
             ),
             "With norm_first you added norm(x). Add x itself: only the sublayer gets norm(x).",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "torch.relu(self.linear1(y))", "nn.functional.gelu(self.linear1(y))"),
+            "That is GELU, which BERT and GPT-2 use. The paper uses max(0, …), between linear1 and linear2.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                (
+                    "x = x + self.look_at_itself(self.norm1(x), tgt_allowed)",
+                    "x = x + self.look_at_memory(self.norm2(x), memory, cross_allowed)",
+                ),
+                (
+                    "x = x + self.look_at_memory(self.norm2(x), memory, cross_allowed)",
+                    "x = x + self.look_at_itself(self.norm1(x), tgt_allowed)",
+                ),
+                (
+                    "x = self.norm1(x + self.look_at_itself(x, tgt_allowed))",
+                    "x = self.norm2(x + self.look_at_memory(x, memory, cross_allowed))",
+                ),
+                (
+                    "x = self.norm2(x + self.look_at_memory(x, memory, cross_allowed))",
+                    "x = self.norm1(x + self.look_at_itself(x, tgt_allowed))",
+                ),
+            ),
+            "Cross-attention came first. Self-attention comes first, then cross-attention.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                ("x = x + self.look_at_itself", "x = self.look_at_itself"),
+                ("x = x + self.look_at_memory", "x = self.look_at_memory"),
+                ("return x + self.feed", "return self.feed"),
+                ("self.norm1(x + ", "self.norm1("),
+                ("self.norm2(x + ", "self.norm2("),
+                ("self.norm3(x + ", "self.norm3("),
+            ),
+            "There is no residual connection: x is added to the output of each of the three sublayers.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                ("x = x + self.look_at_memory", "x = self.look_at_memory"),
+                ("self.norm2(x + ", "self.norm2("),
+            ),
+            "The residual connection around cross-attention is missing: the output of self-attention is lost.",
         ),
     ],
     hints=[

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises.encoder.layer_norm import layer_norm
 
 
@@ -13,18 +14,20 @@ def decode_with(x: Tensor, memory: Tensor, cross_attention, norm) -> Tensor:
     return x + cross_attention(norm(x), memory)
 
 
-def _middle(candidate, x, memory, w, gain):
-    def cross_attention(y, m):
-        return torch.tanh(y @ w @ m.T).softmax(dim=-1) @ m
+def _middle(record, candidate, x, memory, w, gain):
+    def cross_attention(y, memory):
+        return torch.tanh(y @ w @ memory.T).softmax(dim=-1) @ memory
 
-    return candidate(x, memory, cross_attention, lambda y: layer_norm(y, gain, torch.zeros(x.size(-1)), 0.1))
+    norm = recorded("norm", lambda y: layer_norm(y, gain, torch.zeros(x.size(-1)), 0.1), record)
+    return candidate(x, memory, recorded("cross_attention", cross_attention, record), norm)
 
 
 bug_hunt = Exercise(
     lesson="08",
     name="fixed_middle",
     reference=decode_with,
-    call=_middle,
+    call=unrecorded(_middle),
+    stages=_middle,
     cases=lambda generator: [
         Case(
             {

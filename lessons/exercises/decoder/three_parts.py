@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises.encoder.layer_norm import layer_norm
 
 
@@ -21,14 +22,21 @@ def three_parts(x: Tensor, memory: Tensor, parts, norms, norm_first: bool) -> Te
     return norm3(x + feed_forward(x))
 
 
-def _parts_called(candidate, x, memory, w_self, w_cross, w_feed, gains, norm_first):
+def _parts_called(record, candidate, x, memory, w_self, w_cross, w_feed, gains, norm_first):
     size = x.size(-1)
+
+    def cross_attention(y, memory):
+        return torch.tanh(y @ w_cross @ memory.T).softmax(dim=-1) @ memory
+
+    def norm(gain):
+        return lambda y: layer_norm(y, gain, torch.zeros(size), 0.1)
+
     parts = (
-        lambda y: torch.tanh(y @ w_self).cumsum(dim=0),
-        lambda y, m: torch.tanh(y @ w_cross @ m.T).softmax(dim=-1) @ m,
-        lambda y: torch.relu(y @ w_feed) @ w_feed.T,
+        recorded("self_attention", lambda y: torch.tanh(y @ w_self).cumsum(dim=0), record),
+        recorded("cross_attention", cross_attention, record),
+        recorded("feed_forward", lambda y: torch.relu(y @ w_feed) @ w_feed.T, record),
     )
-    norms = [lambda y, gain=gain: layer_norm(y, gain, torch.zeros(size), 0.1) for gain in gains]
+    norms = [recorded(f"norm{i}", norm(gain), record) for i, gain in enumerate(gains, start=1)]
     return candidate(x, memory, parts, norms, norm_first)
 
 
@@ -65,7 +73,8 @@ three = Exercise(
     name="my_three_parts",
     reference=three_parts,
     cases=_parts_cases,
-    call=_parts_called,
+    call=unrecorded(_parts_called),
+    stages=_parts_called,
     mistakes=[
         Mistake(
             lambda x, memory, parts, *others: three_parts(

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from lessons import masks
 from lessons.attention import MultiHeadAttention
-from lessons.checking.calls import layer_like
+from lessons.checking.calls import LayerLike
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
@@ -60,12 +60,15 @@ def _in_either_order(norm_first, norm_last, hint):
     return Mistake(both, hint, also=(first, last))
 
 
+layer = LayerLike(EncoderLayerByHand, "MyEncoderLayer", sizes=4)
+
 whole = Exercise(
     lesson="07",
     name="MyEncoderLayer",
     reference=EncoderLayerByHand,
     cases=_layer_cases,
-    call=layer_like(EncoderLayerByHand, "MyEncoderLayer", sizes=4),
+    call=layer,
+    stages=layer.stages,
     outputs=("output",),
     mistakes=[
         Mistake(
@@ -184,6 +187,29 @@ whole = Exercise(
                 ("x + self.feed_forward(self", "self.norm2(x) + self.feed_forward(self"),
             ),
             "With norm_first you added the *normalized* x. Keep x as it is, and normalize only the sublayer's input.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "torch.relu(self.linear1(x))", "nn.functional.gelu(self.linear1(x))"),
+            "That is GELU, which BERT and GPT-2 use. The paper uses max(0, …), between linear1 and linear2.",
+        ),
+        _in_either_order(
+            [("x = x + self.attend", "y = x + self.attend"), ("return x + self", "return y + self")],
+            [
+                ("x = self.norm1(x + self.attend", "y = self.norm1(x + self.attend"),
+                ("self.norm2(x + ", "self.norm2(y + "),
+            ],
+            "The two sublayers work in parallel: both get the input of the layer. The feed-forward network gets what "
+            "self-attention has left.",
+        ),
+        _in_either_order(
+            [("self.norm1(x)", "self.norm2(x)")],
+            [("self.norm1(x + ", "self.norm2(x + ")],
+            "norm2 is used twice, and norm1 never. Self-attention has norm1, the feed-forward network norm2.",
+        ),
+        _in_either_order(
+            [("self.norm1(x)", "self.norm2(x)"), ("self.norm2(x))", "self.norm1(x))")],
+            [("self.norm1(x + ", "self.norm2(x + "), ("self.norm2(x + ", "self.norm1(x + ")],
+            "The norms are swapped: self-attention has norm1, the feed-forward network norm2.",
         ),
     ],
     hints=[

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises.encoder.layer_norm import layer_norm
 
 
@@ -16,10 +17,17 @@ def encode(x: Tensor, sublayers, norms) -> Tensor:
     return last(x)
 
 
-def _stack(candidate, x, w, gains):
+def _stack(record, candidate, x, w, gains):
     size = x.size(-1)
-    sublayers = [lambda y, one=one: torch.tanh(y @ one) for one in w]
-    norms = [lambda y, gain=gain: layer_norm(y, gain, torch.zeros(size), 0.1) for gain in gains]
+
+    def sublayer(one):
+        return lambda y: torch.tanh(y @ one)
+
+    def norm(gain):
+        return lambda y: layer_norm(y, gain, torch.zeros(size), 0.1)
+
+    sublayers = [recorded(f"sublayers[{i}]", sublayer(one), record) for i, one in enumerate(w)]
+    norms = [recorded(f"norms[{i}]", norm(gain), record) for i, gain in enumerate(gains)]
     return candidate(x, sublayers, norms)
 
 
@@ -37,7 +45,8 @@ bug_hunt = Exercise(
     name="fixed_encoder",
     reference=encode,
     cases=_stack_cases,
-    call=_stack,
+    call=unrecorded(_stack),
+    stages=_stack,
     outputs=("output",),
     mistakes=[
         Mistake(

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises.encoder.layer_norm import layer_norm
 
 
@@ -15,11 +16,13 @@ def surround(x: Tensor, sublayer, norm, norm_first: bool) -> Tensor:
     return norm(x + sublayer(x))
 
 
-def _surrounded(candidate, x, w, norm_first):
+def _surrounded(record, candidate, x, w, norm_first):
     """The sublayer is tanh(x w), the norm layer normalization with eps 0.1."""
     size = x.size(-1)
     ones, zeros = torch.ones(size), torch.zeros(size)
-    return candidate(x, lambda y: torch.tanh(y @ w), lambda y: layer_norm(y, ones, zeros, 0.1), norm_first)
+    sublayer = recorded("the sublayer", lambda y: torch.tanh(y @ w), record)
+    norm = recorded("the norm", lambda y: layer_norm(y, ones, zeros, 0.1), record)
+    return candidate(x, sublayer, norm, norm_first)
 
 
 def _surround_cases(generator) -> list[Case]:
@@ -39,7 +42,8 @@ residual = Exercise(
     name="my_surround",
     reference=surround,
     cases=_surround_cases,
-    call=_surrounded,
+    call=unrecorded(_surrounded),
+    stages=_surrounded,
     mistakes=[
         Mistake(
             edited(surround, "x + sublayer(norm", "norm(x) + sublayer(norm"),

@@ -15,6 +15,7 @@ from lessons.checking.calls import require_layer_class
 from lessons.checking.comparing import TOLERANCES, gradients_of, untouched
 from lessons.checking.engine import Case, Exercise, Outcome, numbers
 from lessons.checking.reports import Report
+from lessons.checking.stages import Record
 from lessons.exercises.inside_torch_attention.accounts import in_words, where_wrong
 from lessons.exercises.inside_torch_attention.combinations import (
     PLAIN,
@@ -75,6 +76,15 @@ def call_beside(candidate: Any, *values: Any) -> Any:
     if "second call" in choice["mode"]:
         _forward(module, choice | {"attn_mask": None, "mode": "evaluation"})
     return _forward(module, choice)
+
+
+def stages_beside(record: Record, candidate: Any, *values: Any) -> Any:
+    """The same, with the weights of each head, whatever the caller wants to see."""
+    choice = dict(zip(PLAIN, values)) | {"need_weights": True, "average_attn_weights": False}
+    results = call_beside(candidate, *choice.values())
+    if isinstance(results, tuple) and len(results) > 1:
+        record("the weights of each head", results[1])
+    return results
 
 
 def _forward(module: nn.Module, choice: dict) -> object:

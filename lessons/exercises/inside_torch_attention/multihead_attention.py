@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Mistake
-from lessons.exercises.inside_torch_attention.beside_torch import Choice, DropIn, call_beside
+from lessons.exercises.inside_torch_attention.beside_torch import Choice, DropIn, call_beside, stages_beside
 from lessons.exercises.inside_torch_attention.combinations import PLAIN
 from lessons.exercises.inside_torch_attention.shared import inverted
 from lessons.torch_attention import (
@@ -88,6 +88,7 @@ drop_in = DropIn(
     reference=MultiheadAttentionByHand,
     cases=_drop_in_cases,
     call=call_beside,
+    stages=stages_beside,
     outputs=("output", "weights"),
     mistakes=[
         Mistake(

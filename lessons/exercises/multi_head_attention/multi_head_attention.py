@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from lessons import masks
 from lessons.attention import attend, join_heads, split_heads
-from lessons.checking.calls import layer_like
+from lessons.checking.calls import LayerLike
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
@@ -54,9 +54,50 @@ def _blocked_where_allowed(q, k, v, allowed):
     return (scores if allowed is None else scores.masked_fill(allowed, -torch.inf)).softmax(dim=-1) @ v
 
 
+def _over_the_queries(q, k, v, allowed):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    return (scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)).softmax(dim=-2) @ v
+
+
 def _masked_late(q, k, v, allowed):
     weights = attend(q, k, v)[1]
     return (weights if allowed is None else weights * allowed) @ v
+
+
+layer = LayerLike(MultiHeadAttentionByHand, "MyMultiHeadAttention", sizes=2)
+
+
+def _stages(record, candidate, d_model, num_heads, query, key, value, allowed):
+    """The inputs of the layers; before the last, the values and the weights of the heads, each alone."""
+    held_back = []
+
+    def up_to_the_heads(name, x):
+        (held_back.append if name.endswith("out_proj") else lambda step: record(*step))((name, x))
+
+    output = layer.stages(up_to_the_heads, candidate, d_model, num_heads, query, key, value, allowed)
+    for x in _joined(candidate, d_model, num_heads, query[:, :1], key[:, :1], value[:, :1]):  # the only weight is 1
+        record("what comes out of the heads for one key alone", x)
+    size, weights = d_model // num_heads, []
+    for start in range(0, key.size(1), size):  # values that are 1 for one key: the outputs are its weights
+        one_hot = torch.eye(key.size(1), size) if not start else torch.eye(key.size(1), size).roll(start, 0)
+        values = one_hot.repeat(len(key), 1, num_heads)
+        for x in _joined(candidate, d_model, num_heads, query, key, value, allowed, values=values):
+            weights.append(split_heads(x, num_heads))
+    if weights:
+        record("the table of weights", torch.cat(weights, dim=-1)[..., : key.size(1)])
+    for name, x in held_back:
+        record(name, x)
+    return output
+
+
+def _joined(candidate, d_model, num_heads, *inputs, values=None):
+    """What goes into out_proj, in a list: empty if it is not called. values: in place of those of v_proj."""
+    built, seen = layer.build(candidate, d_model, num_heads), []
+    built.get_submodule("out_proj").register_forward_pre_hook(lambda module, args: seen.append(args[0].detach()))
+    if values is not None:
+        built.get_submodule("v_proj").register_forward_hook(lambda *_: values)
+    built(*inputs)
+    return seen[:1]
 
 
 whole = Exercise(
@@ -64,7 +105,8 @@ whole = Exercise(
     name="MyMultiHeadAttention",
     reference=MultiHeadAttentionByHand,
     cases=_module_cases,
-    call=layer_like(MultiHeadAttentionByHand, "MyMultiHeadAttention", sizes=2),
+    call=layer,
+    stages=_stages,
     outputs=("output",),
     mistakes=[
         Mistake(
@@ -193,6 +235,41 @@ whole = Exercise(
             ),
             "You reshaped keys and values with the number of queries. In cross-attention there may be more keys than "
             "queries: take the length from each tensor.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_over_the_queries(q, k, v, allowed)"),
+            "q, k and v are right; the weights are not. Each column of a head's table sums to 1, not each row: the "
+            "softmax runs over the keys, the last axis.",
+            also=(
+                edited(
+                    MultiHeadAttentionByHand,
+                    "attend(q, k, v, allowed)[0]",
+                    "_over_the_queries(q, k, v, allowed).nan_to_num(0.0)",
+                ),
+            ),
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k,", "attend(k, q,"),
+            "Queries and keys are swapped: attend takes q, k, v in this order, and its rows are the queries.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand, "self.k_proj(key), self.v_proj(value)", "self.v_proj(key), self.k_proj(value)"
+            ),
+            "k_proj and v_proj are swapped: key goes through k_proj, value through v_proj.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                "self.out_proj(join_heads(heads))",
+                "join_heads(heads) @ self.out_proj.weight.T",
+            ),
+            "Right but for the last bias: use the layer, self.out_proj(…), and not only its weight.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1).repeat(1, 1, self.num_heads)"),
+            "The heads are averaged. Join them side by side, (B, Q, H·d), so that out_proj can tell them apart.",
+            also=(edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1)"),),
         ),
     ],
     hints=[

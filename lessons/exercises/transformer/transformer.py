@@ -8,6 +8,7 @@ from torch import Tensor
 from lessons import masks
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.checking.stages import recorded, unrecorded
 from lessons.config import TransformerConfig
 from lessons.transformer import Transformer
 
@@ -35,23 +36,29 @@ def _model_and_weights():
     return model, [weight.detach().clone() for weight in model.parameters()]
 
 
-def _with_parts(candidate, src, tgt):
+def _with_parts(record, candidate, src, tgt):
     """The parts of a small Transformer, as functions; the same for everybody."""
     model, weights = _model_and_weights()
+
+    def whole_masks(step, value):
+        """A mask may leave out an axis, or have size 1 there."""
+        is_mask = isinstance(value, Tensor) and value.dtype == torch.bool
+        queries = tgt.size(1) if step.endswith("of decode") else src.size(1)
+        record(step, torch.ones(len(src), 1, queries, 1, dtype=torch.bool) & value if is_mask else value)
+
     with torch.no_grad():
         for weight, drawn in zip(model.parameters(), weights):  # an earlier answer may have changed them
             weight.copy_(drawn)
-        return candidate(
-            src,
-            tgt,
-            model.src_embedding,
-            model.tgt_embedding,
-            lambda x, allowed=None: model.encoder(x, allowed)[0],
-            lambda x, memory, tgt_allowed=None, cross_allowed=None: model.decoder(
+        parts = {
+            "embed_src": lambda ids: model.src_embedding(ids),
+            "embed_tgt": lambda ids: model.tgt_embedding(ids),
+            "encode": lambda x, allowed=None: model.encoder(x, allowed)[0],
+            "decode": lambda x, memory, tgt_allowed=None, cross_allowed=None: model.decoder(
                 x, memory, tgt_allowed, cross_allowed
             )[0],
-            model.out_proj,
-        )
+            "project": lambda x: model.out_proj(x),
+        }
+        return candidate(src, tgt, *(recorded(name, part, whole_masks) for name, part in parts.items()))
 
 
 def _padded(rows: list[list[int]]) -> Tensor:
@@ -75,7 +82,8 @@ together = Exercise(
     name="my_transformer",
     reference=run_model,
     cases=_model_cases,
-    call=_with_parts,
+    call=unrecorded(_with_parts),
+    stages=_with_parts,
     outputs=("the logits",),
     mistakes=[
         Mistake(

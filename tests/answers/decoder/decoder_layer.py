@@ -64,6 +64,25 @@ with right:
 edit("if self.norm_first:", "if False:", "norm_first=True is ignored")
 
 
+edit(
+    "x = x + self.cross_attn(self.norm2(x), memory, memory, cross_allowed)[0]",
+    "x = x + self.cross_attn(self.norm2(x), memory.relu(), memory, cross_allowed)[0]",
+    "The input of cross_attn.k_proj differs: yours is the larger of 0 and what is expected.",
+)
+
+with wrong("Cross-attention came first"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            for sublayer, norm in (
+                (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
+                (lambda y: self.self_attn(y, allowed=tgt_allowed)[0], self.norm1),
+                (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+            ):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
 with wrong("tgt_allowed does not reach self_attn"):
 
     class MyDecoderLayer(Parts):

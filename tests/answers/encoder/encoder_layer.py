@@ -106,6 +106,34 @@ with wrong("norm1 is used twice"):
             return self.norm1(x + self.linear2(torch.relu(self.linear1(x))))
 
 
+edit(
+    "return x + self.linear2(F.relu(self.linear1(self.norm2(x))))",
+    "return self.norm2(x + self.linear2(F.relu(self.linear1(self.norm2(x)))))",
+    "Right up to the input of linear2. But there is one step too many: the input of norm2, call 2.",
+)
+
+with wrong("Your code comes to the input of norm2 before the input of norm1"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            if self.norm_first:
+                x = x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+                return x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+            x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with wrong("The two sublayers work in parallel"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            if self.norm_first:
+                y = self.self_attn(self.norm1(x), allowed=allowed)[0]
+                return x + y + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+            y = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm2(y + self.linear2(torch.relu(self.linear1(x))))
+
+
 with wrong("The second norm is missing"):
 
     class MyEncoderLayer(Parts):

@@ -96,7 +96,37 @@ with wrong("attend to each other"):
             return self.out_proj(attend(q, k, v, allowed)[0].flatten(-2))
 
 
-edit("))", ")) + query", "Values: output differs")
+edit("))", ")) + query", "Right up to the input of out_proj. It goes wrong after that.")
+
+edit("self.k_proj(key)", "self.k_proj(value)", "The input of k_proj differs: yours is `value`, unchanged.")
+
+edit(
+    "return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))",
+    "return join_heads(attend(q, k, v, allowed)[0]) @ self.out_proj.weight.T",
+    "Right but for the last bias",
+)
+
+with wrong("The table of weights differs: your rows sum to"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+            q = split_heads(self.q_proj(query), self.num_heads)
+            k = split_heads(self.k_proj(key), self.num_heads)
+            v = split_heads(self.v_proj(value), self.num_heads)
+            scores = q @ k.mT / q.size(-1) ** 0.5
+            if allowed is not None:
+                scores = scores.masked_fill(~allowed, -torch.inf)
+            weights = scores.flatten(2).softmax(dim=-1).view(scores.shape)
+            return self.out_proj(join_heads(weights @ v))
+
 
 with wrong("with the number of queries"):
 
