@@ -147,7 +147,7 @@ def set_key_size(model: nn.Module, size: int) -> None:
                 nn.init.xavier_uniform_(projection.weight)
                 if projection.bias is not None:
                     nn.init.zeros_(projection.bias)
-                setattr(module, name, projection)
+                setattr(module, name, projection.to(old.weight))
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:

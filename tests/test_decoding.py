@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from lessons.attention import set_key_size
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, Table, beam, distribution, greedy, last, sample, speculative
 from lessons.decoding.decoders import LayerMemory
@@ -62,6 +63,16 @@ def test_logits_are_those_of_the_full_pass(positions, norm_first, decoder, piece
     written = decoder(ours, SRC)
     logits = torch.cat([written.step(part) for part in ids.split(pieces, dim=1)], dim=1)
     torch.testing.assert_close(logits, expected, atol=1e-12, rtol=0)
+
+
+def test_keys_of_another_size_than_the_values():
+    ours, ids = model(), draw_ids(3, 6)
+    set_key_size(ours, 2)
+    cached = Cached(ours, SRC)
+    logits = torch.cat([cached.step(part) for part in ids.split(1, dim=1)], dim=1)
+    torch.testing.assert_close(logits, ours(SRC, ids)[0], atol=1e-12, rtol=0)
+    keys_and_values = 3 * 3 * (2 + 4) * (5 + 6)  # layers, heads, sizes, words on both sides
+    assert cached.bytes == 3 * 8 * keys_and_values
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

@@ -173,6 +173,7 @@ class LayerMemory:
         self.rotary, self.activation = self_attn.rotary, ACTIVATIONS[layer.feed_forward.activation]
         projections = (self_attn.q_proj, self_attn.k_proj, self_attn.v_proj)
         self.qkv_proj = torch.cat([p.weight for p in projections]), torch.cat([p.bias for p in projections])
+        self.qkv_sizes = [p.out_features for p in projections]
         self.self_out, self.cross_q, self.cross_out, self.linear1, self.linear2 = (
             (linear.weight, linear.bias)
             for linear in (
@@ -189,13 +190,14 @@ class LayerMemory:
         )
         self.cross_k = split_heads(cross_attn.k_proj(memory), self.num_heads).contiguous()  # (B, H, S, d)
         self.cross_v = split_heads(cross_attn.v_proj(memory), self.num_heads).contiguous()  # (B, H, S, d)
-        shape = (len(memory), self.num_heads, ROOM, self_attn.head_dim)
-        self.k, self.v = memory.new_empty(shape), memory.new_empty(shape)  # (B, H, room, d)
+        self.k, self.v = (  # (B, H, room, d) each
+            memory.new_empty(len(memory), self.num_heads, ROOM, size // self.num_heads) for size in self.qkv_sizes[1:]
+        )
 
     def step(self, x: Tensor, length: int, allowed: Tensor | None, cross_allowed: Tensor | None) -> Tensor:
         """x (B, n, D), after `length` words that were read. Returns (B, n, D)."""
         inner = self._before(x, self.self_norm)
-        q, k, v = self._heads(F.linear(inner, *self.qkv_proj), 3)  # (B, H, n, d) each
+        q, k, v = (self._heads(y) for y in F.linear(inner, *self.qkv_proj).split(self.qkv_sizes, dim=-1))
         if self.rotary is not None:
             q, k = self.rotary(q, offset=length), self.rotary(k, offset=length)
         k, v = self._remember(k, v, length)  # (B, H, length + n, d)
@@ -203,7 +205,7 @@ class LayerMemory:
         x = self._after(x, F.linear(output, *self.self_out), self.self_norm)
 
         inner = self._before(x, self.cross_norm)
-        (q,) = self._heads(F.linear(inner, *self.cross_q), 1)
+        q = self._heads(F.linear(inner, *self.cross_q))
         output = F.scaled_dot_product_attention(q, self.cross_k, self.cross_v, attn_mask=cross_allowed)
         x = self._after(x, F.linear(output.transpose(1, 2).flatten(-2), *self.cross_out), self.cross_norm)
 
@@ -215,8 +217,8 @@ class LayerMemory:
         self.cross_k, self.cross_v, self.k, self.v = (x[rows] for x in (self.cross_k, self.cross_v, self.k, self.v))
 
     def bytes(self, length: int) -> int:
-        numbers = self.cross_k.numel() + self.cross_v.numel() + 2 * self.k[:, :, :length].numel()
-        return numbers * self.k.element_size()
+        kept = self.cross_k, self.cross_v, self.k[:, :, :length], self.v[:, :, :length]
+        return sum(x.numel() for x in kept) * self.k.element_size()
 
     def _before(self, x: Tensor, norm: Norm) -> Tensor:
         return torch.layer_norm(x, *norm) if self.norm_first else x
@@ -225,9 +227,9 @@ class LayerMemory:
         x = x + output
         return x if self.norm_first else torch.layer_norm(x, *norm)
 
-    def _heads(self, x: Tensor, count: int) -> Sequence[Tensor]:
-        """(B, n, count · H · d) -> `count` times (B, H, n, d)."""
-        return x.view(x.size(0), x.size(1), count, self.num_heads, -1).permute(2, 0, 3, 1, 4).unbind()
+    def _heads(self, x: Tensor) -> Tensor:
+        """(B, n, H · d) -> (B, H, n, d)."""
+        return x.view(x.size(0), x.size(1), self.num_heads, -1).transpose(1, 2)
 
     def _remember(self, k: Tensor, v: Tensor, length: int) -> tuple[Tensor, Tensor]:
         end = length + k.size(2)
