@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     -1: "_checks fast",
     0: "checkpoints vocabulary masks positions attention config plots probes",
-    1: "layers tasks torch_attention costs",
+    1: "layers tasks torch_attention costs mask_arguments",
     2: "transformer",
     3: "training decoding parity",
     4: "evaluation progress pretrained",
