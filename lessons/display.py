@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from lessons.plots.describe import describe
+from lessons.source import as_html
 
 DPI = 120
 
@@ -56,15 +57,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Source:
-    """Source code, shown in the colors of the notebook's theme."""
+    """Source code, shown in the colors of the notebook's theme, at the width of the page."""
 
     text: str
 
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_markdown_(self) -> str:
-        return f"```python\n{self.text}\n```"
+    def _repr_html_(self) -> str:
+        return as_html(self.text)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import torch
 from lessons.attention import attend
 from lessons.display import Branch, Picture, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
+from lessons.source import as_html
 from lessons.vocabulary import Vocabulary
 
 NAN, INF = float("nan"), float("inf")
@@ -106,7 +107,7 @@ def test_show_source_is_the_code_of_the_package():
     assert first.startswith("def attend(\n") and first.endswith("return output, weights")
     assert second.startswith("class Vocabulary:\n") and second.endswith("for i in ids]")
     assert repr(source) == source.text
-    assert source._repr_markdown_() == f"```python\n{source.text}\n```"
+    assert source._repr_html_() == as_html(source.text)
 
 
 X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

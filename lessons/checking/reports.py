@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from lessons.source import as_html
+
 
 @dataclass(frozen=True)
 class Report:
@@ -47,8 +49,8 @@ class Hints:
         return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
 
     def _repr_html_(self) -> str:
-        solution = f'<pre style="white-space: pre">{html.escape(self.solution)}</pre>'
-        inner = _details("Solution", solution + (_linked(self.in_package) if self.in_package else ""))
+        link = _linked(self.in_package) if self.in_package else ""
+        inner = _details("Solution", as_html(self.solution) + link)
         for number, text in reversed(list(enumerate(self.texts, start=1))):
             inner = _details(f"Hint {number}", f"<p>{_marked_up(text)}</p>{inner}")
         return inner
