@@ -70,12 +70,36 @@ def _reads(table):
 
 
 def needed_for(cells, wanted):
-    """The cells at the places `wanted`, and all before them that set a name which these read, in their order."""
+    """The cells at the places `wanted`, and of those before them the last that set the names which these need."""
     needed = set(wanted)
     names = set()
     for place in range(max(wanted, default=-1), -1, -1):
         source = cells[place].source
         if place in needed or (defines(source) & names and not CHECK.fullmatch(source)):
             needed.add(place)
-            names |= reads(source)
+            names = (names - defines(source)) | _needs(source)
     return [cells[place] for place in sorted(needed)]
+
+
+def _needs(source):
+    """The names that a cell reads before it sets them itself."""
+    needed, known = set(), set()
+    for statement in _statements(ast.parse(source).body):
+        text = ast.unparse(statement)
+        needed |= reads(text) - known
+        known |= defines(text)
+    return needed
+
+
+def _statements(body):
+    """One after the other, those inside `with` and `for`, too."""
+    for statement in body:
+        match statement:
+            case ast.With():
+                yield from (ast.Expr(item.context_expr) for item in statement.items)
+                yield from _statements(statement.body)
+            case ast.For():
+                yield ast.fix_missing_locations(ast.Assign([statement.target], statement.iter))
+                yield from _statements(statement.body)
+            case _:
+                yield statement
