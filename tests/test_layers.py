@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from lessons.attention import MultiHeadAttention
+from lessons.fast import Linear
 from lessons.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from lessons.masks import causal, combine, padding_from_lengths
 from lessons.positions import RotaryPositions
@@ -54,6 +56,7 @@ def test_residual_is_its_formula(norm_first):
     after = x + output if norm_first else norm(x + output, (12,))
     torch.testing.assert_close(module.before(x), before)
     torch.testing.assert_close(module.after(x, output), after)
+    assert not Residual(12).norm_first
 
 
 # --- EncoderLayer and DecoderLayer ------------------------------------------------------------------------------
@@ -117,6 +120,21 @@ def test_weights_are_those_of_the_attentions(masks):
     inner = decoder.self_attn_residual.after(x, output)
     torch.testing.assert_close(found["cross_attn"], decoder.cross_attn(inner, memory, allowed=cross_allowed)[1])
     assert found["cross_attn"].shape == (2, 3, 5, 7)
+
+
+@pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
+def test_no_weights_are_made_unless_they_are_asked_for(kind):
+    module, made = layer(kind), []
+    for part in module.modules():
+        if isinstance(part, MultiHeadAttention):
+            part.register_forward_hook(lambda _part, _inputs, output: made.append(output[1]))
+    assert run(kind, module, [draw(2, 5, 12), draw(2, 7, 12)], (None, None))[1] is None
+    assert made and all(weights is None for weights in made)
+
+
+@pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
+def test_every_product_takes_the_quick_way(kind):
+    assert {type(part) for part in layer(kind).modules() if isinstance(part, nn.Linear)} == {Linear}
 
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])

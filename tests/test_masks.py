@@ -87,6 +87,10 @@ def test_padding_from_lengths_allows_the_first_keys(max_len, as_tensor):
     torch.testing.assert_close(ours, theirs)
 
 
+def test_empty_sentences_have_no_keys():
+    assert padding_from_lengths([0, 0], max_len=0).shape == (2, 1, 1, 0)
+
+
 def test_ids_and_their_lengths_give_the_same_padding():
     ids = torch.tensor([[5, 6, 9, 9, 9], [5, 6, 7, 5, 6], [6, 9, 9, 9, 9]])
     torch.testing.assert_close(padding(ids, pad_id=9), padding_from_lengths([2, 5, 1]))
