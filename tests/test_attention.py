@@ -204,7 +204,7 @@ def test_the_weights_are_those_before_dropout():
         (((11,), (7, 11), (7, 6)), {}, r"q has shape \(11,\); expected at least two axes"),
         (((5, 11), (11,), (7, 6)), {}, r"k has shape \(11,\); expected at least two axes"),
         (((5, 11), (7, 11), ()), {}, r"v has shape \(\); expected at least two axes"),
-        (((5, 11), (7, 6), (7, 6)), {}, "q has 11 features and k has 6; expected the same number"),
+        (((2, 5, 11), (2, 7, 6), (7, 6)), {}, "q has 11 features and k has 6; expected the same number"),
         (((5, 11), (7, 11), (5, 6)), {}, "there are 7 keys and 5 values; expected one value for each key"),
         (((5, 11), (7, 11), (7, 6)), {"dropout": -0.1}, "dropout is -0.1; expected a fraction from 0"),
         (((5, 11), (7, 11), (7, 6)), {"dropout": 1.0}, "dropout is 1.0; expected a fraction from 0"),
@@ -221,7 +221,7 @@ def test_the_weights_are_those_before_dropout():
         (
             ((5, 11), (7, 11), (7, 6)),
             {"allowed": torch.ones(2, 5, 7, dtype=torch.bool)},
-            r"allowed has shape \(2, 5, 7\); expected one that broadcasts to \(5, 7\)",
+            r"\(2, 5, 7\); expected one that broadcasts to \(5, 7\), whose last two axes are queries and keys$",
         ),
     ],
 )
@@ -235,7 +235,7 @@ def test_attend_refuses_arguments_that_do_not_fit(sizes, options, message, need_
 @pytest.mark.parametrize("lead", [((2,), (3,), ()), ((2,), (2,), (3,)), ((), (2,), (3,))])
 def test_attend_refuses_leading_axes_that_do_not_broadcast(lead, need_weights):
     q, k, v = (torch.ones(*axes, *size) for axes, size in zip(lead, ((5, 11), (7, 11), (7, 6))))
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(ValueError, match=r"^q \(.*\), k .*, v .*: expected leading axes .* that broadcast together$"):
         attend(q, k, v, causal(5, offset=2), need_weights=need_weights)
 
 
@@ -489,6 +489,7 @@ def test_multi_head_attention_refuses_bad_options(arguments, message):
         (((2, 5, 12), (2, 7, 8), (2, 5, 10)), None, "expected one batch size, and as many values as keys"),
         (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (2, 5, 7), r"allowed has shape \(2, 5, 7\); expected \(Q, K\) or four"),
         (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (7,), r"allowed has shape \(7,\); expected \(Q, K\) or four axes"),
+        (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (2, 5, 7), r"; write allowed\[:, None\] for one mask a sentence$"),
         (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (7, 5), r"\(7, 5\); expected one that broadcasts to \(2, 3, 5, 7\)"),
     ],
 )

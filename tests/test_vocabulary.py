@@ -74,7 +74,7 @@ def test_pad_batch_of_empty_sentences_holds_ids_too():
 
 
 def test_pad_batch_refuses_an_empty_batch():
-    with pytest.raises(ValueError, match="^sentences is empty; expected one sentence or more$"):
+    with pytest.raises(ValueError, match=r"^sentences is empty; expected one sentence or more$"):
         pad_batch([], pad_id=0)
 
 
