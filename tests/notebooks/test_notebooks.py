@@ -199,6 +199,14 @@ def test_anatomy(name):
     assert [line[:2] for line in remember.splitlines() if re.match(r"\d\.", line)] == ["1.", "2.", "3.", "4.", "5."]
 
 
+def test_no_source_is_shown_twice():
+    """Neither in two lessons nor with the class that it belongs to."""
+    calls = [node for name in NOTEBOOKS for cell in code_cells(name) for node in ast.walk(ast.parse(cell.source))]
+    calls = [node for node in calls if isinstance(node, ast.Call) and ast.unparse(node.func) == "show_source"]
+    shown = [ast.unparse(argument) for call in calls for argument in call.args]
+    assert [name for name in shown if shown.count(name) > 1 or name.rpartition(".")[0] in shown] == []
+
+
 @every_notebook
 def test_every_choice_of_the_quiz_unfolds(name):
     quiz = prose(name).split("## Check yourself")[1].split("## What to remember")[0]
