@@ -1,4 +1,6 @@
-"""Lesson 11, my_rate: the learning rate of the paper, which rises and then falls."""
+"""Lesson 11, my_rate: warm-up, a plateau, and a straight line down to 0."""
+
+import math
 
 import torch
 
@@ -6,23 +8,37 @@ from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
 
 
-def rate(step: int, d_model: int, warmup: int) -> float:
-    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), the first step being 1"""
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+def rate(step: int, steps: int, peak: float, warmup: int, decay: int) -> float:
+    """The learning rate of a step, the first being 1: up in a line to the peak at step warmup, level, and in the last
+    `decay` steps down in a line, to 0 at step `steps`. MiniCPM (arXiv 2404.06395), section 4, with a linear end.
+    """
+    return peak * min(1.0, step / warmup, (steps - step) / decay)
 
 
-def _rates(candidate, steps, d_model, warmup):
-    rates = [candidate(step, d_model, warmup) for step in steps.tolist()]
+def _rates(candidate, at, steps, peak, warmup, decay):
+    rates = [candidate(step, steps, peak, warmup, decay) for step in at.tolist()]
     return None if None in rates else torch.tensor([float(rate) for rate in rates])
 
 
 def _rate_cases(generator) -> list[Case]:
+    def case(at, steps, peak, warmup, decay, about=""):
+        sizes = {"steps": steps, "peak": peak, "warmup": warmup, "decay": decay}
+        return Case({"at": torch.tensor(at), **sizes}, about=about)
+
     return [
-        Case({"steps": torch.tensor([1, 2, 4, 16]), "d_model": 16, "warmup": 4}),
-        Case({"steps": torch.tensor([1, 50, 100, 101, 1000]), "d_model": 64, "warmup": 100}),
-        Case({"steps": torch.tensor([4000, 100_000]), "d_model": 512, "warmup": 4000}, about="the paper's own numbers"),
+        case([1, 2, 4, 5, 7, 8, 9, 10], 10, 1.0, 4, 3),
+        case([1, 50, 100, 101, 500, 800, 801, 900, 999, 1000], 1000, 0.004, 100, 200),
+        case([1, 30, 60, 70, 80, 99], 100, 0.01, 60, 30, about="a warm-up longer than the decay"),
+        case([1, 2, 20, 30, 39, 40], 40, 0.5, 1, 20, about="a warm-up of one step"),
     ]
 
+
+def _cosine_end(step, steps, peak, warmup, decay):
+    share = min(1.0, (steps - step) / decay)
+    return peak * min(step / warmup, 0.5 - 0.5 * math.cos(math.pi * share))
+
+
+FALL = "(steps - step) / decay"
 
 schedule = Exercise(
     lesson="11",
@@ -33,72 +49,69 @@ schedule = Exercise(
     outputs=("the rates",),
     mistakes=[
         Mistake(
-            edited(rate, "* min", "* max"),
-            "You took the larger of the two: the rate starts high, falls, then rises forever. Take the smaller one.",
+            edited(rate, "min(1.0, ", "min("),
+            "The middle isn't level: the rate rises above the peak before it falls. Three numbers decide: the line up, "
+            "the line down, and 1.",
         ),
         Mistake(
-            edited(rate, "d_model**-0.5 * ", ""),
-            "The factor d_model^-0.5 is missing: a wider model takes smaller steps.",
+            edited(rate, "step / warmup, ", ""),
+            "There is no warm-up: the rate is at its peak in the very first step.",
         ),
         Mistake(
-            edited(rate, "min(step**-0.5, step * warmup**-1.5)", "step * warmup**-1.5"),
-            "It rises forever: after the warm-up, step^-0.5 is the smaller one.",
+            edited(rate, ", " + FALL, ""),
+            "The rate never falls. In the last `decay` steps it must go down, to 0.",
         ),
         Mistake(
-            edited(rate, "min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
-            "There is no warm-up: the rate is largest at the very first step. Is the second argument of min there, and "
-            "does its warmup have the exponent -1.5?",
+            edited(rate, FALL, "(steps - step) / (steps - warmup)"),
+            "It falls from the end of the warm-up on. It should stay at the peak until the last `decay` steps.",
         ),
         Mistake(
-            edited(rate, "warmup**-1.5", "warmup**-0.5"),
-            "The exponent of warmup is -1.5, not -0.5: only then are the two equal at step = warmup.",
+            edited(rate, FALL, "(steps - step) / (steps - decay)"),
+            "You took decay as the step at which the rate begins to fall. It is how many steps the fall takes.",
         ),
         Mistake(
-            edited(rate, "d_model**-0.5", "d_model**0.5"),
-            "d_model has the exponent -0.5: you multiplied by its square root instead of dividing by it.",
+            edited(rate, FALL, "(steps - step + 1) / decay"),
+            "The fall comes one step late: at the last step the rate isn't 0 yet. At step = steps − decay it is still "
+            "the peak.",
         ),
         Mistake(
-            edited(rate, "step**-0.5", "warmup**-0.5"),
-            "After the warm-up your rate stays constant. It should fall, as step^-0.5.",
+            edited(rate, "step / warmup", "(step - 1) / warmup"),
+            "The first step is step 1, and yours has the rate 0, so it changes nothing. At step = warmup the rate must "
+            "be the peak.",
         ),
         Mistake(
-            edited(rate, "d_model**-0.5 * min(", "min(d_model**-0.5 * "),
-            "d_model^-0.5 multiplies the whole min, not only its first argument.",
+            edited(rate, "step / warmup", "(step + 1) / warmup"),
+            "Your warm-up is one step ahead: the first step is 1, not 0, so step needs no + 1.",
         ),
         Mistake(
-            edited(rate, ("step**-0.5", "step**-1 / 2"), ("warmup**-1.5", "warmup**-3 / 2")),
-            "Python takes powers first: x ** -1/2 is half of 1/x. Write x ** -0.5, or use parentheses.",
-            also=[
-                edited(
-                    rate,
-                    ("d_model**-0.5", "d_model**-1 / 2"),
-                    ("step**-0.5", "step**-1 / 2"),
-                    ("warmup**-1.5", "warmup**-3 / 2"),
-                ),
-                edited(rate, "d_model**-0.5", "d_model**-1 / 2"),
-            ],
+            edited(rate, "min", "max"),
+            "You took the largest of the three. Each is a limit: take the smallest.",
         ),
         Mistake(
-            edited(rate, ("step**-0.5", "(step + 1) ** -0.5"), ("step * ", "(step + 1) * ")),
-            "Your rates are those of the step after: here the first step is 1, not 0, so step needs no + 1.",
+            edited(rate, "peak * ", ""),
+            "Your rate goes up to 1, whatever the peak is. Multiply by the peak.",
         ),
         Mistake(
-            edited(rate, ("d_model**-0.5", "warmup**-0.5"), ("warmup**-1.5", "d_model**-1.5")),
-            "d_model and warmup are swapped.",
+            edited(rate, "peak * min(1.0, ", "min(peak, "),
+            "The plateau is right, the two lines aren't: peak multiplies all of the min, not only its first argument.",
         ),
         Mistake(
-            edited(rate, "d_model**-0.5", "512**-0.5"),
-            "d_model isn't used: you took the paper's 512, whatever d_model is.",
+            _cosine_end,
+            "The end is half a cosine wave. Here it is a straight line.",
         ),
         Mistake(
-            edited(rate, "warmup**-1.5", "4000**-1.5"),
-            "warmup isn't used: you took the paper's 4000, whatever warmup is.",
+            edited(rate, ("step / warmup", "step / decay"), (FALL, "(steps - step) / warmup")),
+            "warmup and decay are swapped.",
         ),
     ],
-    hints=["In Python, x^-0.5 is x ** -0.5.", "Python's min takes two numbers. At step = warmup, both are equal."],
+    hints=[
+        "As a fraction of the peak, the line up is step / warmup. Which line is 1 at step = steps − decay and 0 at "
+        "step = steps?",
+        "Each part is a limit: the rate is the smallest of the line up, 1, and the line down. Python's min takes three "
+        "numbers.",
+    ],
     solution="""
-        def my_rate(step, d_model, warmup):
-            return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        def my_rate(step, steps, peak, warmup, decay):
+            return peak * min(step / warmup, 1, (steps - step) / decay)
     """,
-    in_package="lessons.training.paper_rate",
 )

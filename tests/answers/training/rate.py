@@ -1,58 +1,62 @@
 """Lesson 11, my_rate: what learners write."""
 
-import math
-
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
-    def my_rate(step, d_model, warmup):
-        return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    def my_rate(step, steps, peak, warmup, decay):
+        return peak * min(1, step / warmup, (steps - step) / decay)
 
 
 with right:
 
-    def my_rate(step, d_model, warmup):
+    def my_rate(step, steps, peak, warmup, decay):
         if step < warmup:
-            return step / (math.sqrt(d_model) * warmup * math.sqrt(warmup))
-        return 1 / math.sqrt(d_model * step)
+            return peak * step / warmup
+        if step <= steps - decay:
+            return peak
+        return peak * (1 - (step - (steps - decay)) / decay)
 
 
 with right:
 
-    def my_rate(step, d_model, warmup):
-        step = torch.tensor(float(step))
-        return torch.minimum(step.rsqrt(), step / warmup**1.5) / d_model**0.5
+    def my_rate(step, steps, peak, warmup, decay):
+        up = torch.tensor(step / warmup).clamp(max=1)
+        down = torch.tensor((steps - step) / decay).clamp(max=1)
+        return peak * up * down
 
 
-with right:
+edit("min(1, ", "min(", "rises above the peak")
 
-    def my_rate(step, d_model, warmup):
-        return (d_model * warmup) ** -0.5 * min(step / warmup, (warmup / step) ** 0.5)
+edit("step / warmup, ", "", "There is no warm-up")
 
+edit("min", "max", "Each is a limit")
 
-edit("min(step**-0.5, step * warmup**-1.5)", "step**-0.5", "There is no warm-up")
+edit("peak * ", "", "Multiply by the peak")
 
-edit("min", "max", "You took the larger of the two")
-
-edit("return d_model", "return 512", "d_model isn't used")
-
-edit("step**-0.5, step", "(step + 1) ** -0.5, (step + 1)", "the step after")
-
-edit("0.5 * min(step**-0.5, step * warmup**-1.5", "1 / 2 * min(step**-1 / 2, step * warmup**-3 / 2", "powers first")
-
-edit("d_model, warmup", "warmup, d_model", "are swapped")
+edit("steps - step", "steps + 1 - step", "one step late")
 
 edit(
-    "return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5",
-    "print(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)",
+    "return peak * min(1, step / warmup, (steps - step) / decay)",
+    "print(peak * min(1, step / warmup, (steps - step) / decay))",
     "does your function end with `return`",
 )
 
-edit(
-    "d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)",
-    "min(step**-0.5, step * warmup**-1.5) / d_model",
-    "Values: the rates differs",
-)
+with wrong("end of the warm-up on"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * step / warmup
+        return peak * (steps - step) / (steps - warmup)
+
+
+with wrong("how many steps the fall takes"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * step / warmup
+        if step < decay:
+            return peak
+        return peak * min(1, (steps - step) / (steps - decay))
