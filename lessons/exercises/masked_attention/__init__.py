@@ -5,6 +5,7 @@ from lessons.exercises.masked_attention.fixed_attention import bug_hunt
 from lessons.exercises.masked_attention.influence import leak_finder
 from lessons.exercises.masked_attention.masked_weights import masked_weights
 from lessons.exercises.masked_attention.padding import padding_hidden
+from lessons.exercises.masked_attention.rescued_weights import rescue
 
 __all__ = [
     "bug_hunt",
@@ -12,4 +13,5 @@ __all__ = [
     "leak_finder",
     "masked_weights",
     "padding_hidden",
+    "rescue",
 ]

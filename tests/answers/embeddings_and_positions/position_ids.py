@@ -1,0 +1,54 @@
+"""Lesson 06, my_position_ids: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_position_ids(real):
+        padding = (~real).sum(dim=1, keepdim=True)
+        return (torch.arange(real.size(1)) - padding).clamp(min=0)
+
+
+with right:
+
+    def my_position_ids(real):
+        return (real.cumsum(1) - 1).masked_fill(~real, 0)
+
+
+with right:
+
+    def my_position_ids(real):
+        rows = []
+        for sentence in real.tolist():
+            row, position = [], 0
+            for is_token in sentence:
+                row.append(position if is_token else 0)
+                position += is_token
+            rows.append(row)
+        return torch.tensor(rows)
+
+
+edit(".clamp(min=0)", "", "padding got negative positions")
+
+edit(" - 1", "", "The first token got position 1", of=1)
+
+edit("0)", "1)", "as in the transformers library", of=1)
+
+with wrong("You numbered the places of the batch"):
+
+    def my_position_ids(real):
+        return torch.stack([torch.arange(real.size(1)) for _ in real])
+
+
+with wrong("You counted the padding"):
+
+    def my_position_ids(real):
+        return ((~real).cumsum(dim=-1) - 1).clamp(min=0)
+
+
+with wrong("Values: positions differ"):
+
+    def my_position_ids(real):
+        return real.long()

@@ -1,0 +1,51 @@
+"""Lesson 03, my_rescued_weights: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights * allowed
+        total = kept.sum(dim=-1, keepdim=True)
+        return torch.where(total > 0, kept / torch.where(total > 0, total, 1.0), 0.0)
+
+
+with right:
+
+    def my_rescued_weights(weights, allowed):
+        kept = torch.where(allowed, weights, torch.zeros_like(weights))
+        total = kept.sum(-1).unsqueeze(-1)
+        return kept / (total + (total == 0))
+
+
+with right:
+
+    def my_rescued_weights(weights, allowed):
+        return weights.log().masked_fill(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+with wrong("no longer sum to 1"):
+
+    def my_rescued_weights(weights, allowed):
+        return weights.masked_fill(~allowed, 0)
+
+
+with wrong("became 0 / 0"):
+
+    def my_rescued_weights(weights, allowed):
+        weights = weights.masked_fill(~allowed, 0.0)
+        return weights / weights.sum(dim=-1, keepdim=True)
+
+
+edit("weights.log()", "weights", "softmax of the weights", of=2)
+
+edit(".unsqueeze(-1)", "", "column", of=1)
+
+edit("(total == 0)", "1e-9", "treat only sums of exactly 0", of=1)
+
+with wrong("number of visible keys"):
+
+    def my_rescued_weights(weights, allowed):
+        return weights * allowed / (allowed.sum(dim=-1, keepdim=True) + 1e-30)
