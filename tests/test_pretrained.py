@@ -79,6 +79,11 @@ def test_the_translator_translates(translator):
     ]
 
 
+def test_sentences_from_elsewhere_come_out_as_lesson_09_says(translator):
+    texts = ["Tom bought a pizza yesterday.", "The dog will eat the doctor tomorrow."]
+    assert translate(translator[0], texts, translator[1]) == ["汤姆昨天买了一个蛋糕。", "医生明天会吃狗。"]
+
+
 def test_the_last_cross_attention_finds_the_noun(translator):
     """What lesson 08 says of 1,000 sentences: a noun and its measure word attend most to the English noun."""
     model, task = translator
