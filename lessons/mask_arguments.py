@@ -122,7 +122,8 @@ def as_table(answers: Iterable[tuple[MaskArgument, Answer]]) -> str:
     lines = [" | argument | True means | shape | type | a row with no open key gives", " | ".join(["---"] * 6)]
     for (library, answer), names in arguments.items():
         shape = answer.shape.replace(", (", "; (").replace(" ", "\u00a0").replace(";\u00a0(", ", (")
-        cells = library, ", ".join(names), f"**{answer.true_means}**", shape, answer.type, answer.empty_row
+        name = library if " " in library else f"`{library}`"
+        cells = name, ", ".join(names), f"**{answer.true_means}**", shape, answer.type, answer.empty_row
         lines.append(" | ".join(cells))
     return "\n".join(f"| {line} |" for line in lines)
 
