@@ -632,6 +632,13 @@ def test_a_sentence_that_does_not_end_is_no_match():
     assert exact_match(model, Batch(batch.src, tgt), TASK) == 0.0
 
 
+def test_translations_end_at_max_len():
+    model = make().model
+    with torch.no_grad():
+        model.out_proj.bias[4] = 1e4  # always the first letter, never the end
+    assert translate(model, ["b c"], TASK, max_len=3) == ["a a a"]
+
+
 def test_too_much_written_is_no_match():
     model, batch = make().model.eval(), held_out(2)
     with torch.no_grad():

@@ -117,6 +117,12 @@ def test_half_precision_and_dropout_give_no_nan(positions, need_weights):
     assert all(x.grad.isfinite().all() for x in module.parameters())
 
 
+def test_the_stacks_give_no_weights_unasked():
+    module, x = model(), torch.randn(2, 7, 12, dtype=torch.float64)
+    assert module.encoder(x)[1] is None
+    assert module.decoder(x, x)[1] is None
+
+
 def test_nothing_is_left_on_the_model():
     module = model()
     before = {name: set(vars(part)) for name, part in module.named_modules()}
