@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from lessons.attention import MultiHeadAttention
 from lessons.config import PAPER_BASE, PAPER_BIG, TransformerConfig
 from lessons.layers import FeedForward, Residual
 from lessons.masks import causal, combine, padding
@@ -117,10 +118,15 @@ def test_half_precision_and_dropout_give_no_nan(positions, need_weights):
     assert all(x.grad.isfinite().all() for x in module.parameters())
 
 
-def test_the_stacks_give_no_weights_unasked():
-    module, x = model(), torch.randn(2, 7, 12, dtype=torch.float64)
-    assert module.encoder(x)[1] is None
-    assert module.decoder(x, x)[1] is None
+def test_no_weights_are_made_unless_they_are_asked_for():
+    module, (src, tgt), made = model(), draw(), []
+    for part in module.modules():
+        if isinstance(part, MultiHeadAttention):
+            part.register_forward_hook(lambda _part, _inputs, output: made.append(output[1]))
+    memory = module.encode(src)
+    module.decode(tgt, memory, src)
+    assert module(src, tgt)[1] is module.encoder(memory)[1] is module.decoder(memory, memory)[1] is None
+    assert made and all(weights is None for weights in made)
 
 
 def test_nothing_is_left_on_the_model():
@@ -239,6 +245,13 @@ def test_masks_that_are_given_replace_those_made_from_the_ids():
         same = {key for key in plain if key.split(".")[-1] in others or key.split(".")[0] != place.split(".")[0]}
         for key in same:
             torch.testing.assert_close(given[key] != 0, plain[key] != 0)
+
+
+def test_encode_and_decode_take_masks_as_forward_does():
+    module, (src, tgt) = model(), draw()
+    masks = [torch.rand(size) < 0.5 for size in ((7, 7), (5, 5), (5, 7))]
+    memory = module.encode(src, masks[0])
+    torch.testing.assert_close(module.decode(tgt, memory, src, *masks[1:]), module(src, tgt, *masks)[0])
 
 
 # --- options ---------------------------------------------------------------------------------------------------
