@@ -103,12 +103,17 @@ def test_what_is_returned(need_weights, average, train):
 
 @every_setting
 @pytest.mark.parametrize("average", [True, False])
-def test_without_a_batch(options, average):
+@pytest.mark.parametrize("padding", [torch.arange(S) > 4, None], ids=["padding", "none"])
+def test_without_a_batch(options, average, padding):
     blocked = draw_mask("bool 3-D")[:H]
     query, key, value = draw(**{**options, "batch_first": False})
     inputs = [x[:, 0].detach().requires_grad_() for x in (query, key, value)]
-    arguments = {"attn_mask": blocked, "key_padding_mask": torch.arange(S) > 4, "average_attn_weights": average}
+    arguments = {"attn_mask": blocked, "key_padding_mask": padding, "average_attn_weights": average}
     assert_same(*pair(**options), inputs, **arguments)
+
+
+def test_a_batch_of_one_is_a_batch():
+    assert_same(*pair(), [x[:, :1].detach().requires_grad_() for x in draw()])
 
 
 @pytest.mark.parametrize("need_weights", [True, False])
@@ -237,10 +242,15 @@ def test_settings_that_are_refused(options, message):
         MultiheadAttentionByHand(**{"embed_dim": E, "num_heads": H, **options})
 
 
+def test_all_may_be_dropped_as_in_torch():
+    assert_near(*(module(*draw())[0] for module in pair(dropout=1.0)))
+
+
 REFUSED_INPUTS = [
     ({"query": (L, B, 11)}, r"query has shape \(5, 2, 11\) as \(length, B, features\); expected 12 features"),
     ({"key": (S, B, 13)}, r"key has shape \(7, 2, 13\) .*; expected 12 features"),
     ({"key": (S, E)}, r"key has shape \(7, 12\) .*; expected 12 features"),
+    ({"value": (S, B, 14)}, r"value has shape \(7, 2, 14\) .*; expected 12 features"),
     ({"value": (6, B, E)}, r"value \(6, 2, 12\), .*; expected one batch size, and as many values as keys"),
     ({"query": (L, 3, E)}, r"query \(5, 3, 12\), .*; expected one batch size, and as many values as keys"),
 ]
@@ -262,7 +272,7 @@ REFUSED_MASKS = [
         {"key_padding_mask": torch.zeros(B, S).double()},
         "key_padding_mask is a tensor of torch.float64; .*torch.float32",
     ),
-    ({"is_causal": True}, "attn_mask is None and is_causal is True; expected the causal mask"),
+    ({"is_causal": True}, r"^attn_mask is None and .*; expected the causal mask that is_causal speaks of$"),
 ]
 
 
