@@ -2,12 +2,12 @@
 
 from lessons.exercises.transformer.fixed_stack import bug_hunt
 from lessons.exercises.transformer.parameters import counting
-from lessons.exercises.transformer.shape import logits_shape
+from lessons.exercises.transformer.shape import weights_shape
 from lessons.exercises.transformer.transformer import together
 
 __all__ = [
     "bug_hunt",
     "counting",
-    "logits_shape",
     "together",
+    "weights_shape",
 ]

@@ -1,34 +1,39 @@
-"""Lesson 09, my_shape: the shape of the logits."""
+"""Lesson 09, my_shape: the shape of the weights where source and target meet."""
 
 from lessons.checking.engine import Case, Exercise, Mistake
 
-logits_shape = Exercise(
+weights_shape = Exercise(
     lesson="09",
     name="my_shape",
-    reference=lambda: (2, 4, 9),
+    reference=lambda: (2, 3, 4, 5),
     cases=lambda generator: [Case({})],
     outputs=("the shape",),
     mistakes=[
-        Mistake(lambda: (2, 5, 9), "There is one row of logits per target position, and there are 4 of those."),
         Mistake(
-            lambda: (2, 4, 12),
-            "That is the decoder's output, before the projection to the vocabulary.",
+            lambda: (2, 3, 5, 4),
+            "Queries and keys are swapped: the target asks, so its length is the axis of the rows.",
         ),
-        Mistake(lambda: (2, 4, 7), "The model chooses from the *target* vocabulary."),
-        Mistake(lambda: (2, 9), "That is one row of scores per sentence. There is one per target position."),
-        Mistake(lambda: (2, 5, 7), "That is the source. The model generates the target."),
+        Mistake(lambda: (2, 3, 4, 4), "That is the decoder's self-attention: target by target."),
+        Mistake(lambda: (2, 3, 5, 5), "That is the encoder's self-attention: source by source."),
+        Mistake(lambda: (2, 4, 5), "Each of the H = 3 heads has weights of its own."),
+        Mistake(lambda: (2, 4, 3, 5), "The heads come before the queries: (B, H, queries, keys)."),
+        Mistake(lambda: (3, 4, 5), "That is one sentence. There are B = 2."),
         Mistake(
-            lambda: (2, 4),
-            "That is one number per position. Logits score every token.",
+            lambda: (2, 3, 4, 12),
+            "The last axis has one weight for each key, not one number for each feature.",
+            also=[lambda: (2, 3, 4, 4, 5), lambda: (2, 3, 5, 12)],
         ),
-        Mistake(lambda: (4, 9), "That is one sentence. There are B = 2."),
-        Mistake(lambda: (2, 4, 5), "That is the shape of cross-attention weights, target by source."),
+        Mistake(
+            lambda: (2, 4, 9),
+            "That is the shape of the logits. The question is about the weights of cross-attention.",
+            also=[lambda: (2, 4, 12)],
+        ),
     ],
     hints=[
-        "At every target position the model scores every token that could come next.",
-        "The last axis is the target vocabulary.",
+        "In cross-attention, whose tokens are the queries, and whose are the keys?",
+        "A table for each sentence and each head: one row for each query, one column for each key.",
     ],
     solution="""
-        my_shape = (2, 4, 9)  # (B, T, target vocabulary): which token comes next, at each place
+        my_shape = (2, 3, 4, 5)  # (B, H, T, S): the target asks, the source is asked
     """,
 )

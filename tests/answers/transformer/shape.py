@@ -5,14 +5,16 @@ import torch
 from tests.answers import edit, right
 
 with right:
-    my_shape = (2, 4, 9)
+    my_shape = (2, 3, 4, 5)
 
 with right:
-    my_shape = torch.Size([2, 4, 9])
+    my_shape = torch.Size([2, 3, 4, 5])
 
 with right:
-    my_shape = [2, 4, 9]
+    my_shape = [2, 3, 4, 5]
 
-edit("4", "5", "there are 4 of those")
+edit("4, 5", "5, 4", "the target asks")
 
-edit("9", "7", "*target* vocabulary")
+edit("3, 4", "4", "weights of its own")
+
+edit("4, 5", "4, 4", "self-attention: target by target")
