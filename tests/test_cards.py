@@ -5,6 +5,7 @@ import functools
 import re
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 import sacrebleu
 import torch
@@ -26,8 +27,9 @@ from lessons.training import Recipe, Trainer
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 from tests.notebooks.cells import NOTEBOOKS, ROOT
+from tests.notebooks.test_notebooks import load_tool
 
-CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("*.md"))}
+CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("[0-9][0-9]_*.md"))}
 MOST_LINES = 25  # of code
 WIDEST = 100  # characters of code that fit on the page
 LONGEST = 60  # lines of a card: a screen
@@ -100,14 +102,36 @@ def test_a_card_fits_on_a_screen(name):
     assert len(CARDS[name].splitlines()) <= LONGEST
 
 
-@pytest.mark.parametrize("name", CARDS)
+def anchors(cells):
+    """The headings, as links name them."""
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return {heading.replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
+def links_in(text):
+    """(notebook, anchor) of each link to a section; the notebook is "" where it is the same one."""
+    return set(re.findall(r"\]\(([\w.]*)#([^ ]+)\)(?![^ \n]*\))", text))
+
+
+@every_card
 def test_a_card_is_the_second_cell_of_its_lesson_and_links_to_its_sections(name):
     cells = NOTEBOOKS[name].cells
     assert [cell.id for cell in cells[:2]] == ["title", "in-a-hurry"]
-    headings = re.findall(r"^#+ (.+)$", "\n".join(c.source for c in cells if c.cell_type == "markdown"), re.M)
-    links = re.findall(r"\]\(#([^ ]+)\)(?![^ \n]*\))", CARDS[name])
+    links = links_in(CARDS[name])
     assert links
-    assert set(links) <= {heading.replace(" ", "-") for heading in headings}
+    assert links <= {("", anchor) for anchor in anchors(cells)}
+
+
+def test_the_reference_card_has_all_cards_and_its_links_lead_somewhere():
+    path = ROOT / "notebooks" / "reference_card.ipynb"
+    reference = nbformat.read(path, as_version=4)
+    assert path.read_text(encoding="utf-8") == nbformat.writes(load_tool("notebooks").reference_card()) + "\n"
+    assert [cell.id for cell in reference.cells] == ["title", *(f"card-{name[:2]}" for name in CARDS), "masks"]
+    known = {("", anchor) for anchor in anchors(reference.cells)}
+    known |= {(f"{name}.ipynb", anchor) for name in CARDS for anchor in anchors(NOTEBOOKS[name].cells)}
+    found = links_in("\n".join(cell.source for cell in reference.cells))
+    assert len(found) > len(CARDS)
+    assert found <= known
 
 
 @five_draws

@@ -2,6 +2,7 @@
 
 python tools/notebooks.py                 all of them
 python tools/notebooks.py 01 03           those whose names begin so
+python tools/notebooks.py --cards         put the cards in, and run nothing
 """
 
 import os
@@ -15,6 +16,8 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
 CARDS = ROOT / "cards"
+LESSONS = "[0-9][0-9]_*"
+REFERENCE = "reference_card"
 LIVE_VIEW = "application/vnd.jupyter.widget-view+json"  # of a widget that has gone with its kernel; its picture stays
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -23,6 +26,18 @@ def in_a_hurry(name: str) -> str:
     """The lesson's card, folded. The blank lines let Markdown in."""
     card = (CARDS / f"{name}.md").read_text(encoding="utf-8").strip()
     return f"<details><summary><b>In a hurry</b></summary>\n\n{card}\n\n</details>"
+
+
+def reference_card() -> nbformat.NotebookNode:
+    """All cards, one below the other, their links leading into the lessons; then the masks of other libraries."""
+    parts = {"title": (CARDS / f"{REFERENCE}.md").read_text(encoding="utf-8")}
+    for card in sorted(CARDS.glob(f"{LESSONS}.md")):
+        title = nbformat.read(FOLDER / f"{card.stem}.ipynb", as_version=4).cells[0].source.splitlines()[0]
+        text = card.read_text(encoding="utf-8").replace("](#", f"]({card.stem}.ipynb#")
+        parts[f"card-{card.name[:2]}"] = f"#{title}\n\n{text}"
+    parts["masks"] = (CARDS / "masks.md").read_text(encoding="utf-8")
+    cells = [nbformat.v4.new_markdown_cell(text.strip(), id=name) for name, text in parts.items()]
+    return normalize(nbformat.v4.new_notebook(cells=cells), REFERENCE)
 
 
 def normalize(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
@@ -62,16 +77,19 @@ def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors:
     return client.execute()
 
 
-def main(prefixes: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["LESSONS_PROGRESS"] = ""
-    for path in sorted(FOLDER.glob("*.ipynb")):
-        if prefixes and not path.name.startswith(tuple(prefixes)):
+    cards_alone = arguments == ["--cards"]
+    prefixes = ("",) if cards_alone else tuple(arguments) or ("",)
+    for path in sorted(FOLDER.glob(f"{LESSONS}.ipynb")):
+        if not path.name.startswith(prefixes):
             continue
         start = time.perf_counter()
-        notebook = run(nbformat.read(path, as_version=4))
-        nbformat.write(normalize(notebook, path.stem), path)
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.write(normalize(notebook if cards_alone else run(notebook), path.stem), path)
         print(f"{path.name}: {time.perf_counter() - start:.1f} s")
+    nbformat.write(reference_card(), FOLDER / f"{REFERENCE}.ipynb")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).parents[2]
-PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PATHS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 NOTEBOOKS = {path.stem: nbformat.v4.reads(path.read_text(encoding="utf-8")) for path in PATHS}
 CHECK = re.compile(r"exercises\.(\w+)\.check\((\w+)\)")
 HELP = re.compile(r"exercises\.(\w+)\.help\(\)")
