@@ -24,12 +24,16 @@ def _memory_cases(generator) -> list[Case]:
         sides = {"x": draw(generator, t, d_model), "memory": draw(generator, s, d_model)}
         return Case(sides | matrices | {"real": torch.tensor(real)}, about=about, gradients=gradients)
 
+    def large_numbers(*shape):
+        return 4 * small_numbers(*shape)
+
     return [
         case(2, 3, 2, 2, [True, True, False], small_numbers),
         case(3, 5, 4, 6, [True, True, True, False, False]),
         case(4, 4, 4, 4, [True, True, False, True], about="as many source tokens as target tokens"),
         case(4, 2, 3, 5, [True, True], about="more target than source tokens"),
         case(3, 5, 4, 6, [True] * 4 + [False], about="gradients", gradients=True),
+        case(3, 5, 4, 4, [True] * 4 + [False], large_numbers, about="scores of a hundred and more"),
     ]
 
 
@@ -121,6 +125,16 @@ asking = Exercise(
                 _in_plain_steps, (".masked_fill(~real, -torch.inf)", ""), ("softmax(dim=-1)", "softmax(dim=-1) * real")
             ),
             "The padding was set to 0 after the softmax: the rows no longer sum to 1. Mask the scores before it.",
+        ),
+        Mistake(
+            edited(
+                _in_plain_steps,
+                (".masked_fill(~real, -torch.inf)", ""),
+                ("scores.softmax(dim=-1)", "(scores.exp() * real) / (scores.exp() * real).sum(dim=-1, keepdim=True)"),
+            ),
+            "The formula is right, but e^100 is too large for a float: inf / inf is NaN. Subtract the row's maximum "
+            "first, as in lesson 02, or let softmax do it.",
+            seen_in="scores of a hundred and more",
         ),
     ],
     hints=[

@@ -43,6 +43,7 @@ def _cache_cases(generator) -> list[Case]:
         case(1, 5, 3, 4),
         case(2, 3, 5, 4, "two new words at once, three that were read"),
         case(3, 3, 4, 4, "as many new words as were read"),
+        case(2, 0, 3, 4, "the first words: nothing was read yet"),
     ]
 
 
@@ -99,6 +100,14 @@ remembering = Exercise(
         Mistake(
             edited(cached_step, ("turn(x @ w_q, length)", "x @ w_q"), ("turn(x @ w_k, length)", "x @ w_k")),
             "You did not use turn: q and k of the new words lack their position; the cached keys have it.",
+        ),
+        Mistake(
+            edited(cached_step, "turn(x @ w_k, length)", "x @ w_k"),
+            "The new keys are not rotated. They need their positions, L, L + 1, …, as the queries do.",
+        ),
+        Mistake(
+            edited(cached_step, "turn(x @ w_q, length)", "x @ w_q"),
+            "The queries are not rotated. They need their positions, L, L + 1, …, as the keys do.",
         ),
         Mistake(
             turned_at(q="0"),

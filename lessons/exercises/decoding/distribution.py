@@ -38,6 +38,8 @@ def _distribution_cases(generator) -> list[Case]:
         case([1.0, 2.0, 0.0, 1.5, -1.0, 0.5], 2.0, 4, 0.7, "all three together"),
         case([1.0, 2.0, 1.0, 0.0, 1.0], 1.0, 2, 1.0, "three words are equally likely, at the cutoff of top-k"),
         case([0.7, 1.9, -0.4, 1.2, 0.1, 1.6, 0.9], 0.5, 5, 0.8, "a temperature below 1"),
+        case([1.0, 1.0, 1.0, 1.0], 1.0, 4, 0.5, "the likelier words sum to exactly p"),
+        case([100.0, 102.0, 99.0, 101.0], 1.0, 4, 1.0, "logits around 100"),
     ]
 
 
@@ -101,6 +103,7 @@ choosing = Exercise(
             edited(distribution_by_hand, "before >= top_p", "before.clamp(min=likely[0]) >= top_p"),
             "Right as long as the first word is below p. If it crosses p by itself, you drop it, too, and nothing is "
             "left. The likeliest word always stays.",
+            also=[edited(distribution_by_hand, "before >= top_p", "before.clamp(min=likely[0]) > top_p")],
             seen_in="the likeliest word crosses p by itself",
         ),
         Mistake(
@@ -138,6 +141,23 @@ choosing = Exercise(
             "probabilities by their sum.",
             also=[lambda *inputs: distribution_by_hand(*inputs).softmax(dim=-1)],
             seen_in="only the temperature",
+        ),
+        Mistake(
+            edited(distribution_by_hand, "before >= top_p", "before > top_p"),
+            "Where the likelier words sum to exactly p, p is reached, and the next word is not needed: drop a word "
+            "where that sum is p *or more*.",
+            seen_in="the likelier words sum to exactly p",
+        ),
+        Mistake(
+            edited(
+                distribution_by_hand,
+                "ordered.softmax(dim=-1))",
+                "(logits / temperature)[words].exp().mul(ordered > -torch.inf).div((logits / temperature)[words].exp()"
+                ".mul(ordered > -torch.inf).sum()))",
+            ),
+            "e^100 is too large for a float: inf / inf is NaN. Logits can be that large, above all with a temperature "
+            "near 0. Subtract the largest first, or let softmax do it.",
+            seen_in="logits around 100",
         ),
         Mistake(
             edited(distribution_by_hand, ">= top_k", "> top_k"),

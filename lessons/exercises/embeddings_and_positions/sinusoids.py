@@ -58,12 +58,14 @@ waves = Exercise(
             (6, 6, ""),
             (4, 5, "an odd number of features"),
             (600, 2, "many positions"),
+            (1, 6, "a single position"),
         ]
     ],
     mistakes=[
         Mistake(
             edited(_in_plain_steps, "2 * pair", "pair"),
-            "Your waves get longer too slowly: the exponent of pair i is 2i / D, and you used i / D.",
+            "Your waves get longer too slowly: the exponent of pair i is 2i / D. With i / D, or with 100 in place of "
+            "the base 10000, you get these numbers.",
         ),
         Mistake(
             edited(_in_plain_steps, "2 * pair", "4 * pair"),

@@ -1,5 +1,6 @@
 """Lesson 10, my_target_mask: neither the future nor padding, for the decoder's self-attention."""
 
+import torch
 from torch import Tensor
 
 from lessons import masks
@@ -22,6 +23,7 @@ target_hidden = Exercise(
         Case({"ids": padded_ids(generator, 3, 5, 2), "pad_id": 2}),
         Case({"ids": padded_ids(generator, 3, 3, 4), "pad_id": 4}),
         Case({"ids": padded_ids(generator, 2, 5, 7, front=True), "pad_id": 7}, about="padding on the left"),
+        Case({"ids": torch.tensor([[7]]), "pad_id": 7}, about="a single token, and it is padding"),
     ],
     outputs=("allowed",),
     mistakes=[
@@ -89,7 +91,8 @@ target_hidden = Exercise(
         ),
         Mistake(
             edited(target_mask, "masks.causal(ids.size(1))", "masks.causal(ids.size(1)).float()"),
-            "torch.ones gives floats, and & is for True and False: torch.ones(…, dtype=torch.bool), or .bool().",
+            "& is for True and False, and one side of yours holds numbers: build the triangle with dtype=torch.bool, "
+            "or use .bool().",
         ),
         Mistake(
             edited(target_mask, "masks.padding(ids, pad_id=pad_id)", "(ids != pad_id)"),

@@ -27,8 +27,8 @@ for_torch = Exercise(
     cases=lambda generator: [
         Case(
             {
-                "src": padded_ids(generator, b, s, sp),
-                "tgt": padded_ids(generator, b, t, tp),
+                "src": padded_ids(generator, b, s, sp).flip(0),  # the first sentence is padded, too
+                "tgt": padded_ids(generator, b, t, tp).flip(0),
                 "src_pad_id": sp,
                 "tgt_pad_id": tp,
             }
@@ -88,7 +88,7 @@ for_torch = Exercise(
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)).tril(-1)"),
-            "tgt_mask also blocks the diagonal: a token may attend to itself. triu needs diagonal=1.",
+            "tgt_mask also blocks the diagonal: a token may attend to itself. (With triu that is diagonal=1.)",
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "masks.causal(tgt.size(1)) & False"),
@@ -106,6 +106,11 @@ for_torch = Exercise(
                 ("tgt == tgt_pad_id", "(tgt == tgt_pad_id)[:, None, None, :]"),
             ),
             "The values are right, but nn.Transformer adds the axes itself: its padding masks are (B, K).",
+        ),
+        Mistake(
+            edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)) | (tgt == tgt_pad_id)[0]"),
+            "tgt_mask also blocks the padding of the first sentence, for all sentences. It is only about the future; "
+            "the padding of each sentence is in tgt_key_padding_mask.",
         ),
     ],
     hints=[

@@ -18,6 +18,10 @@ def _mask_cases(generator) -> list[Case]:
         Case({"scores": numbers(generator, 4, 4), "allowed": masks.causal(4)}),
         Case({"scores": numbers(generator, 2, 5, 5), "allowed": batch}, about="a batch axis in front"),
         Case(
+            {"scores": numbers(generator, 2, 2, 3, 3), "allowed": masks.causal(3).expand(2, 2, 3, 3)},
+            about="two axes in front, batch and heads",
+        ),
+        Case(
             {"scores": torch.tensor([[0.5, 1.0, 200.0]]), "allowed": torch.tensor([[True, True, False]])},
             about="a blocked key with a very large score",
         ),

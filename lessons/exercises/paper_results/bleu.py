@@ -38,6 +38,7 @@ def _bleu_cases(generator) -> list[Case]:
         case([80, 61, 43, 29], [90, 81, 72, 63], 90, 75),
         case([10, 9, 8, 7], [10, 9, 8, 7], 10, 40, about="all correct, but only the first quarter was generated"),
         case([5, 3, 0, 0], [9, 8, 7, 6], 9, 9, about="no run of three words is found"),
+        case([3, 2, 1, 0], [3, 2, 1, 0], 3, 3, about="three words, so there is no run of four"),
     ]
 
 
@@ -96,7 +97,8 @@ scoring = Exercise(
         ),
         Mistake(
             edited(bleu, (" / len(found)", ""), ("math.exp(mean_log)", "math.exp(mean_log) / 4")),
-            "That is a quarter of the product, not its fourth root: x ** 1 / 4 is (x ** 1) / 4. Write x ** (1 / 4).",
+            "That is a quarter of the product, not its fourth root. In Python x ** 1 / 4 is (x ** 1) / 4: write "
+            "x ** (1 / 4).",
         ),
         Mistake(
             edited(bleu, "math.exp(mean_log)", "sum(found) / sum(total)"),
@@ -126,6 +128,17 @@ scoring = Exercise(
             seen_in="no run of three words is found",
         ),
         Mistake(
+            edited(
+                bleu,
+                ZERO_FORGOTTEN,
+                ("math.exp(mean_log)", "_geometric(_precisions(found, total))"),
+                ("sum(math.log(f / t) for f, t in zip(found, total)) / len(found)", "0.0"),
+            ),
+            "A text without any run of four words has 0 of them: 0 / 0. BLEU is 0 if nothing is found, so ask that "
+            "before you divide.",
+            seen_in="three words, so there is no run of four",
+        ),
+        Mistake(
             lambda f, t, n, r: 100 * _penalty(n, r) * f[0] / t[0],
             "You count single words only, so their order would not matter at all.",
         ),
@@ -136,8 +149,9 @@ scoring = Exercise(
     ],
     solution="""
         def my_bleu(found, total, length, reference_length):
-            precisions = [f / t for f, t in zip(found, total)]
-            mean = math.prod(precisions) ** (1 / 4)  # 0 if nothing is found for some n
+            if 0 in found:
+                return 0.0  # and no 0 / 0, where there is no run of four words
+            mean = math.prod(f / t for f, t in zip(found, total)) ** (1 / 4)
             penalty = min(1, math.exp(1 - reference_length / length))
             return 100 * penalty * mean
     """,

@@ -40,6 +40,7 @@ def _word_cases(generator) -> list[Case]:
         ),
         Case({"hypothesis": "a b", "reference": "a b c d"}, about="shorter than the n-gram"),
         Case({"hypothesis": "a a b", "reference": "a a a a b b"}, about="more often in the reference"),
+        Case({"hypothesis": "a b a b a b", "reference": "a b c a"}, about="two words repeated as a pair"),
         Case({"hypothesis": "he sat on ice", "reference": "the cat sa ton nice ice"}, about="words of several letters"),
     ]
 
@@ -75,6 +76,20 @@ ngrams = Exercise(
             edited(matches, "min(count, theirs[gram])", "count * (gram in theirs)"),
             "Not clipped: “the the the the” finds the same “the” again and again. An n-gram counts at most as often as "
             "it occurs in the reference.",
+        ),
+        Mistake(
+            edited(
+                matches, "min(count, theirs[gram])", "(count * (gram in theirs) if n > 1 else min(count, theirs[gram]))"
+            ),
+            "Clipped for single words only. A run of several words, too, counts at most as often as it occurs in the "
+            "reference.",
+            seen_in="two words repeated as a pair",
+        ),
+        Mistake(
+            edited(matches, "min(count, theirs[gram])", "min(count, reference.count(gram[0]) * (gram in theirs))"),
+            "Clipped by how often the first word occurs in the reference. What counts is how often the whole n-gram "
+            "does.",
+            seen_in="two words repeated as a pair",
         ),
         Mistake(
             edited(matches, "min(count, theirs[gram])", "count * theirs[gram]"),

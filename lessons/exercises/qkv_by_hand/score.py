@@ -26,7 +26,11 @@ paper_score = Exercise(
             "x5 times column j of w_q.",
         ),
         Mistake(lambda: 3.0, "3 comes out when x5 goes through w_k. It is the one that asks, so use w_q."),
-        Mistake(lambda: 5.0, "5 is the score against the key of *cat*. Use the key of *down*, the last row of k."),
+        Mistake(
+            lambda: 5.0,
+            "5 can come about in several ways: with the key of *cat*, say, or with the query of another token. Take x5 "
+            "times the columns of w_q, and then the key of *down*, the last row of k.",
+        ),
         Mistake(lambda: 7.0, "7 comes out when x5 itself is multiplied with the key. First make its query, with w_q."),
         Mistake(
             lambda: 9 / math.sqrt(3),

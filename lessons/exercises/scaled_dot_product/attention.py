@@ -5,7 +5,7 @@ import math
 from torch import Tensor
 
 from lessons.checking.edits import edited
-from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 from lessons.exercises.scaled_dot_product.scaled_scores import scaled_scores
 from lessons.exercises.scaled_dot_product.shared import attention_cases
 
@@ -17,7 +17,17 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def _attention_cases_with_gradients(generator) -> list[Case]:
     inputs = {n: numbers(generator, *s) for n, s in zip("qkv", [(3, 2), (4, 2), (4, 5)])}
-    return [*attention_cases(generator), Case(inputs, about="gradients", gradients=True)]
+    large = {n: 16 * small_numbers(generator, *s) for n, s in zip("qkv", [(3, 4), (5, 4), (5, 2)])}
+    return [
+        *attention_cases(generator),
+        Case(inputs, about="gradients", gradients=True),
+        Case(large, about="scores of a hundred and more"),
+    ]
+
+
+def _by_powers(q, k, v):
+    powers = (q @ k.mT / math.sqrt(q.size(-1))).exp()
+    return powers / powers.sum(dim=-1, keepdim=True) @ v
 
 
 def _in_one_line(q, k, v):
@@ -85,6 +95,12 @@ whole = Exercise(
         Mistake(
             edited(_in_one_line, "@ v", "@ k"),
             "You averaged the keys. Keys only decide the weights; average the values.",
+        ),
+        Mistake(
+            _by_powers,
+            "The formula is right, but e^100 is too large for a float: inf / inf is NaN. Subtract the row's maximum "
+            "from the scores first, as in my_softmax.",
+            seen_in="scores of a hundred and more",
         ),
     ],
     hints=[

@@ -26,6 +26,7 @@ spread = Exercise(
         Case({"weights": _weights(generator, 2, 3)}),
         Case({"weights": _weights(generator, 5, 4)}),
         Case({"weights": _weights(generator, 2, 5, 4)}, about="a batch axis in front"),
+        Case({"weights": _weights(generator, 2, 1, 3, 4)}, about="two axes in front, batch and heads"),
         Case(
             {"weights": torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])},
             about="weights that are exactly 0, where ln 0 is -inf",

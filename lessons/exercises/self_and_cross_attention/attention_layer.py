@@ -39,6 +39,8 @@ def _layer_cases(generator) -> list[Case]:
     padded = _layer_inputs(generator, 5, 7, (4, 6, 3), batch=(2,))
     padded["allowed"] = masks.padding_from_lengths([7, 3])[:, 0]  # (B, 1, K)
     shared = _layer_inputs(generator, 4, None, (3, 2, 6), batch=(2,)) | {"allowed": masks.causal(4)}
+    large = {name: 4 * x.round() for name, x in _layer_inputs(generator, 4, 5, (2, 4, 3)).items()}
+    large["w_v"] /= 64
     return [
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)) | {"allowed": None}),
         Case(_layer_inputs(generator, 4, 4, (3, 5, 2)) | {"allowed": None}),
@@ -46,10 +48,20 @@ def _layer_cases(generator) -> list[Case]:
         Case(padded, about="a batch axis in front, and padding in the source"),
         Case(shared, about="one mask (Q, K) for a whole batch"),
         Case(_layer_inputs(generator, 3, 4, (5, 2, 6)) | {"allowed": None}, about="gradients", gradients=True),
+        Case(_layer_inputs(generator, 2, 3, (4, 5, 6)), about="called without allowed"),
+        Case(_layer_inputs(generator, 2, 3, (4, 5, 6), batch=(2, 3)) | {"allowed": None}, about="two axes in front"),
+        Case(large | {"allowed": None}, about="scores of a hundred and more"),
     ]
 
 
-def _in_plain_steps(x, memory, w_q, w_k, w_v, allowed):
+def _by_powers(x, memory, w_q, w_k, w_v, allowed=None):
+    scores = (x @ w_q) @ (memory @ w_k).mT / math.sqrt(w_q.size(-1))
+    powers = scores.exp() if allowed is None else scores.exp().masked_fill(~allowed, 0.0)
+    weights = powers / powers.sum(dim=-1, keepdim=True)
+    return weights @ (memory @ w_v), weights
+
+
+def _in_plain_steps(x, memory, w_q, w_k, w_v, allowed=None):
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
     scores = q @ k.mT / math.sqrt(q.size(-1))
     if allowed is not None:
@@ -136,6 +148,12 @@ one_function = Exercise(
         Mistake(
             edited(attention_layer, "w_v, allowed)", "w_v, allowed)[::-1]"),
             "The two results are swapped: return output first, then weights.",
+        ),
+        Mistake(
+            _by_powers,
+            "The formula is right, but e^100 is too large for a float: inf / inf is NaN. Subtract the row's maximum "
+            "first, as in lesson 02, or let attend do it.",
+            seen_in="scores of a hundred and more",
         ),
     ],
     hints=[

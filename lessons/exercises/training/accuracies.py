@@ -16,11 +16,11 @@ def accuracies(predicted: Tensor, targets: Tensor, pad_id: int) -> tuple[Tensor,
 
 
 def _accuracy_cases(generator) -> list[Case]:
-    def case(lengths, width, wrong, about="", pad_id=PAD, at_padding=7):
+    def case(lengths, width, wrong, about="", pad_id=PAD, at_padding=7, instead=2):
         targets = ids(generator, lengths, width, 9)
         predicted = targets.where(targets != PAD, at_padding)  # what is predicted there doesn't matter
         for place in wrong:
-            predicted[place] = 2
+            predicted[place] = instead
         return Case({"predicted": predicted, "targets": targets.where(targets != PAD, pad_id), "pad_id": pad_id}, about)
 
     return [
@@ -30,6 +30,7 @@ def _accuracy_cases(generator) -> list[Case]:
         case([2, 5, 3], 5, [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)], about="one sentence all wrong"),
         case([3, 2, 4], 5, [(1, 0)], about="another pad_id than 0", pad_id=9),
         case([3, 2, 4], 5, [(0, 0), (0, 2)], about="the model predicts padding at the padding", at_padding=PAD),
+        case([3, 4], 4, [(0, 1)], about="the model predicts padding in place of a word", instead=PAD),
     ]
 
 
@@ -95,6 +96,16 @@ counting = Exercise(
             edited(accuracies, "targets != pad_id", "targets != 0"),
             "pad_id isn't used: you took 0 for the padding, whatever pad_id is.",
             seen_in="another pad_id than 0",
+        ),
+        Mistake(
+            edited(accuracies, "targets != pad_id", "predicted != pad_id"),
+            "You told the padding by what the model predicts. The targets say where it is: targets != pad_id.",
+        ),
+        Mistake(
+            edited(accuracies, "targets != pad_id", "(targets != pad_id) & (predicted != pad_id)"),
+            "Words where the model predicts padding are left out, so that its mistake does not count. What counts is "
+            "decided by the targets alone.",
+            seen_in="the model predicts padding in place of a word",
         ),
     ],
     hints=[

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.training.shared import UNFLATTENED, loss_cases
+from lessons.exercises.training.shared import LOG_OF_SOFTMAX, UNFLATTENED, loss_cases
 
 
 def fixed_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
@@ -38,6 +38,7 @@ softmax_hunt = Exercise(
             "You fixed one bug; now there is another. Padding is counted as if it were tokens: where is ignore_index?",
         ),
         UNFLATTENED,
+        LOG_OF_SOFTMAX,
     ],
     hints=[
         "Try it: logits of 100 at the correct token and 0 elsewhere. What should the loss be, and what is it?",

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.training.shared import UNFLATTENED, loss_cases
+from lessons.exercises.training.shared import LOG_OF_SOFTMAX, UNFLATTENED, loss_cases
 
 
 def loss_without_padding(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
@@ -61,6 +61,7 @@ loss = Exercise(
             "Your softmax runs over the positions. It should run over the vocabulary, the last axis.",
         ),
         UNFLATTENED,
+        LOG_OF_SOFTMAX,
         Mistake(
             lambda logits, targets, pad_id: F.cross_entropy(
                 logits.reshape(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id

@@ -23,9 +23,19 @@ UNFLATTENED = Mistake(
 )
 
 
+LOG_OF_SOFTMAX = Mistake(
+    lambda logits, targets, pad_id: F.nll_loss(
+        logits.softmax(dim=-1).log().flatten(0, 1), targets.flatten(), ignore_index=pad_id
+    ),
+    "A softmax and then a log: with logits this far apart the softmax rounds to 0, and log 0 is -inf. log_softmax, "
+    "which cross_entropy contains, takes both steps at once, and loses nothing.",
+    seen_in="logits that are far apart",
+)
+
+
 def loss_cases(generator) -> list[Case]:
-    def case(lengths, width, vocab_size, pad_id=PAD, about="", gradients=False):
-        logits = 2 * numbers(generator, len(lengths), width, vocab_size)
+    def case(lengths, width, vocab_size, pad_id=PAD, about="", gradients=False, spread=2):
+        logits = spread * numbers(generator, len(lengths), width, vocab_size)
         targets = ids(generator, lengths, width, vocab_size)
         return Case(
             {"logits": logits, "targets": targets.masked_fill(targets == PAD, pad_id), "pad_id": pad_id},
@@ -39,4 +49,5 @@ def loss_cases(generator) -> list[Case]:
         case([5, 1, 3, 5, 2], 5, 5),
         case([3, 2], 4, 6, pad_id=1, about="another pad_id than 0"),
         case([3, 2], 4, 6, about="gradients", gradients=True),
+        case([3, 2], 3, 5, about="logits that are far apart", spread=200),
     ]

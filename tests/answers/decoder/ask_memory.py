@@ -37,7 +37,8 @@ with right:
 
     def my_ask_memory(x, memory, w_q, w_k, w_v, real):
         q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-        shares = (q @ k.mT / q.size(-1) ** 0.5).exp() * real
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        shares = (scores - scores[:, real].amax(dim=-1, keepdim=True)).exp().masked_fill(~real, 0.0)
         weights = shares / shares.sum(dim=-1, keepdim=True)
         return weights @ v, weights
 
@@ -68,4 +69,13 @@ with wrong("the weights lack its columns"):
     def my_ask_memory(x, memory, w_q, w_k, w_v, real):
         q, k, v = x @ w_q, memory[real] @ w_k, memory[real] @ w_v
         weights = (q @ k.T / q.size(1) ** 0.5).softmax(dim=-1)
+        return weights @ v, weights
+
+
+with wrong("e^100 is too large for a float"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+        shares = (q @ k.mT / q.size(-1) ** 0.5).exp() * real
+        weights = shares / shares.sum(dim=-1, keepdim=True)
         return weights @ v, weights

@@ -92,3 +92,16 @@ with wrong("in every row"):
         rows[:, pad_id] = 0.0
         best, places = (log_probs[:, None] + rows).flatten().topk(len(rows))
         return places // rows.size(1), places % rows.size(1), best
+
+
+with wrong("It goes wrong here: all are finished."):
+
+    def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+        width, vocab_size = next_log_probs.shape
+        if finished.all():
+            return torch.arange(width), torch.zeros(width, dtype=torch.long), log_probs
+        rows = next_log_probs.clone()
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        best, places = (log_probs[:, None] + rows).flatten().topk(width)
+        return places // vocab_size, places % vocab_size, best

@@ -101,3 +101,25 @@ with wrong("you rotate each for position L"):
             keys, values = torch.cat([keys, turn(row @ w_k, start)]), torch.cat([values, row @ w_v])
             outputs.append((turn(row @ w_q, start) @ keys.T / math.sqrt(keys.size(1))).softmax(dim=-1) @ values)
         return torch.cat(outputs), keys, values
+
+
+with wrong("The new keys are not rotated"):
+
+    def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+        n, length = len(x), len(keys)
+        keys, values = torch.cat([keys, x @ w_k]), torch.cat([values, x @ w_v])
+        allowed = torch.ones(n, length + n, dtype=torch.bool).tril(length)
+        scores = (turn(x @ w_q, length) @ keys.T / math.sqrt(keys.size(1))).masked_fill(~allowed, -torch.inf)
+        return scores.softmax(dim=-1) @ values, keys, values
+
+
+with wrong("It goes wrong here: the first words: nothing was read yet."):
+
+    def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+        n, length = len(x), len(keys)
+        q, keys = turn(x @ w_q, length), torch.cat([keys, turn(x @ w_k, length)])
+        values = torch.cat([values, x @ w_v])
+        scores = q @ keys.T / math.sqrt(q.size(1))
+        if length:
+            scores = scores.masked_fill(~torch.ones(n, length + n, dtype=torch.bool).tril(length), -torch.inf)
+        return scores.softmax(dim=-1) @ values, keys, values

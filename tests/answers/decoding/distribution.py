@@ -27,7 +27,7 @@ with right:
 with right:
 
     def my_distribution(logits, temperature, top_k, top_p):
-        p = (logits / temperature).exp()
+        p = ((logits - logits.max()) / temperature).exp()
         likely = p.argsort(descending=True).tolist()[:top_k]
         whole, total, kept = sum(p[i] for i in likely), 0.0, []
         for i in likely:
@@ -123,3 +123,29 @@ with wrong("not renormalized"):
         likely = ordered.softmax(dim=0)
         likely[likely.cumsum(dim=0) - likely >= top_p] = 0
         return torch.zeros(len(logits)).scatter(0, words, likely)
+
+
+with wrong("drop a word where that sum is p *or more*"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = -torch.inf
+        probabilities = ordered.softmax(dim=-1)
+        before = probabilities.cumsum(dim=-1) - probabilities
+        ordered[before > top_p] = -torch.inf
+        result = torch.zeros_like(logits)
+        result[words] = ordered.softmax(dim=-1)
+        return result
+
+
+with wrong("e^100 is too large for a float"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        powers = torch.exp(logits / temperature)
+        ordered, words = powers.sort(descending=True)
+        ordered[top_k:] = 0
+        probabilities = ordered / ordered.sum()
+        ordered[probabilities.cumsum(dim=-1) - probabilities >= top_p] = 0
+        result = torch.zeros_like(logits)
+        result[words] = ordered / ordered.sum()
+        return result

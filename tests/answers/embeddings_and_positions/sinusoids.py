@@ -88,3 +88,21 @@ with wrong("you left the last feature at 0"):
                 angle = t / 10000 ** (2 * i / d_model)
                 table[t, 2 * i], table[t, 2 * i + 1] = math.sin(angle), math.cos(angle)
         return table
+
+
+with wrong("with 100 in place of the base 10000"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 100 ** (torch.arange(0, d_model, 2) / d_model)
+        table = torch.zeros(num_positions, d_model)
+        table[:, 0::2] = angles.sin()
+        table[:, 1::2] = angles.cos()[:, : d_model // 2]
+        return table
+
+
+with wrong("Shape: the result is (6,); expected (1, 6)"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        pairs = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+        return pairs[:, :d_model].squeeze()

@@ -67,9 +67,18 @@ with wrong("with the sentences where the queries are"):
         return masks.causal(ids.size(1)) & (ids != pad_id)
 
 
-edit(", dtype=torch.bool", "", "torch.ones gives floats")
+edit(", dtype=torch.bool", "", "one side of yours holds numbers")
 
 with wrong("only the padding is open"):
 
     def my_target_mask(ids, pad_id):
         return masks.causal(ids.size(1)) & (ids == pad_id)[:, None, None, :]
+
+
+with wrong("It goes wrong here: a single token, and it is padding."):
+
+    def my_target_mask(ids, pad_id):
+        length = ids.size(1)
+        if length == 1:
+            return torch.ones(len(ids), 1, 1, 1, dtype=torch.bool)
+        return torch.ones(length, length, dtype=torch.bool).tril() & (ids != pad_id)[:, None, None, :]

@@ -39,6 +39,14 @@ with wrong("All four are inverted"):
 
 edit(", src == src_pad_id", "", "returned 3 things; expected 4")
 
-edit("diagonal=1", "", "triu needs diagonal=1")
+edit("diagonal=1", "", "With triu that is diagonal=1")
 
 edit("tgt =", "tgt !", "One of the padding masks is inverted")
+
+
+with wrong("tgt_mask also blocks the padding of the first sentence"):
+
+    def my_torch_masks(src, tgt, src_pad_id, tgt_pad_id):
+        future = ~masks.causal(tgt.size(1))
+        target = tgt == tgt_pad_id
+        return src == src_pad_id, future | target[0], target, src == src_pad_id

@@ -120,3 +120,10 @@ with wrong("empties your whole table"):
         if weights.isnan().any():
             return torch.zeros_like(weights)
         return weights
+
+
+with wrong("It goes wrong here: two axes in front"):
+
+    def my_masked_weights(scores, allowed):
+        keys = 1 if scores.dim() == 2 else 2
+        return scores.masked_fill(~allowed, -torch.inf).softmax(dim=keys).nan_to_num(0.0)

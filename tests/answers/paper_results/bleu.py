@@ -9,7 +9,7 @@ from tests.answers import right, wrong
 with right:
 
     def my_bleu(found, written, length, right_length):
-        precision = math.prod(f / w for f, w in zip(found, written)) ** (1 / 4)
+        precision = math.prod(f / max(w, 1) for f, w in zip(found, written)) ** (1 / 4)
         penalty = 1 if length >= right_length else math.exp(1 - right_length / length)
         return 100 * penalty * precision
 
@@ -17,7 +17,7 @@ with right:
 with right:
 
     def my_bleu(found, written, length, right_length):
-        precisions = torch.tensor(found) / torch.tensor(written)
+        precisions = torch.tensor(found) / torch.tensor(written).clamp(min=1)
         penalty = min(1.0, math.exp(1 - right_length / length))
         return 100 * penalty * precisions.log().mean().exp()
 
@@ -102,3 +102,11 @@ with wrong("It goes wrong here: no run of three words is found"):
     def my_bleu(found, written, length, right_length):
         penalty = min(1.0, math.exp(1 - right_length / length))
         return 100 * penalty * math.exp(sum(math.log(f / w + 1e-9) for f, w in zip(found, written)) / 4)
+
+
+with wrong("ask that before you divide"):
+
+    def my_bleu(found, total, length, reference_length):
+        precision = math.prod(f / t for f, t in zip(found, total)) ** (1 / 4)
+        penalty = 1 if length >= reference_length else math.exp(1 - reference_length / length)
+        return 100 * penalty * precision

@@ -114,3 +114,22 @@ with wrong("Values: found differs"):
         ours = Counter(tuple(written[i : i + n]) for i in range(0, len(written) - n + 1, n))
         theirs = Counter(tuple(right[i : i + n]) for i in range(0, len(right) - n + 1, n))
         return (ours & theirs).total(), ours.total()
+
+
+with wrong("Clipped for single words only"):
+
+    def my_matches(hypothesis, reference, n):
+        ours = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+        theirs = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+        if n == 1:
+            return (ours & theirs).total(), ours.total()
+        return sum(count for gram, count in ours.items() if gram in theirs), ours.total()
+
+
+with wrong("Clipped by how often the first word occurs"):
+
+    def my_matches(hypothesis, reference, n):
+        grams = [tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1)]
+        there = {tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)}
+        found = sum(min(grams.count(g), reference.count(g[0])) for g in set(grams) if g in there)
+        return found, len(grams)

@@ -54,3 +54,10 @@ with wrong("torch cannot take gradients: a tensor was changed in place"):
 edit(" @ v", "", "mix the values by them")
 
 edit("my_softmax(my_scaled_scores(q, k", "torch.rand(q.size(-2), k.size(-2", "Values: the result differs")
+
+
+with wrong("e^100 is too large for a float"):
+
+    def my_attention(q, k, v):
+        powers = torch.exp(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)))
+        return powers / powers.sum(dim=-1, keepdim=True) @ v

@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -34,3 +34,11 @@ edit("torch.special.entr(weights).sum(dim=", "-(weights * torch.log2(weights.cla
 edit("torch.special.entr(weights).sum(dim=-", "-torch.nansum(weights * weights.log(), dim=", "Right for a table")
 
 edit("torch.special.entr(weights).sum(dim=", "1 - weights.square().sum(", "Values: the result differs")
+
+
+with wrong("It goes wrong here: two axes in front"):
+
+    def my_entropy(weights):
+        if weights.dim() == 2:
+            return torch.special.entr(weights).sum(dim=1)
+        return torch.special.entr(weights).sum(dim=2)

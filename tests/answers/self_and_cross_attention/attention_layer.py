@@ -59,3 +59,31 @@ with wrong("allowed may be None"):
 
 
 edit("attend(queries_from", "attend(keys_from", "never used queries_from")
+
+
+with wrong("e^100 is too large for a float"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        powers = (q @ k.mT / q.size(-1) ** 0.5).exp()
+        if allowed is not None:
+            powers = powers * allowed
+        weights = powers / powers.sum(dim=-1, keepdim=True)
+        return weights @ v, weights
+
+
+with wrong("missing 1 required positional argument: 'allowed'"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed):
+        return attend(queries_from @ w_q, keys_from @ w_k, keys_from @ w_v, allowed)
+
+
+with wrong("It goes wrong here: two axes in front."):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = (q @ k.mT if q.dim() == 2 else torch.bmm(q, k.mT)) / q.size(-1) ** 0.5
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        return weights @ v, weights

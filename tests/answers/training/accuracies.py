@@ -98,3 +98,19 @@ with wrong("Values: sentences differs"):
     def my_accuracies(predicted, targets, pad_id):
         words = (predicted == targets)[targets != pad_id].float().mean()
         return words, words ** targets.size(1)
+
+
+with wrong("Words where the model predicts padding are left out"):
+
+    def my_accuracies(predicted, targets, pad_id):
+        real = (targets != pad_id) & (predicted != pad_id)
+        right = predicted == targets
+        return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()
+
+
+with wrong("You told the padding by what the model predicts"):
+
+    def my_accuracies(predicted, targets, pad_id):
+        real = predicted != pad_id
+        right = predicted == targets
+        return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()

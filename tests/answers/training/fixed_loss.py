@@ -20,8 +20,7 @@ with right:
 with right:
 
     def fixed_loss(logits, targets, pad_id):
-        probabilities = logits.softmax(dim=-1)
-        return F.nll_loss(probabilities.log().transpose(1, 2), targets, ignore_index=pad_id)
+        return F.nll_loss(logits.log_softmax(dim=-1).transpose(1, 2), targets, ignore_index=pad_id)
 
 
 with wrong("this loss never gets near 0"):
@@ -36,3 +35,10 @@ edit("logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id", "logits.mT,
 edit("logits.flatten(0, 1), targets.flatten()", "logits, targets", "looks for the V logits on axis 1")
 
 edit("F.cross_entropy(logits.flatten", "F.nll_loss(logits.softmax(dim=-1).flatten", "nll_loss expects log")
+
+
+with wrong("the softmax rounds to 0, and log 0 is -inf"):
+
+    def fixed_loss(logits, targets, pad_id):
+        probabilities = logits.softmax(dim=-1)
+        return F.nll_loss(probabilities.log().transpose(1, 2), targets, ignore_index=pad_id)

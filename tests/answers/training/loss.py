@@ -32,10 +32,10 @@ with right:
 with right:
 
     def my_loss(logits, targets, pad_id):
-        p = torch.softmax(logits, dim=-1)
-        right = torch.gather(p, 2, targets.unsqueeze(2)).squeeze(2)
+        log_p = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+        right = torch.gather(log_p, 2, targets.unsqueeze(2)).squeeze(2)
         real = (targets != pad_id).float()
-        return (-torch.log(right) * real).sum() / real.sum()
+        return (-right * real).sum() / real.sum()
 
 
 with right:
@@ -93,3 +93,11 @@ with wrong("the log of the mean probability"):
     def my_loss(logits, targets, pad_id):
         p = logits.softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)
         return -p[targets != pad_id].mean().log()
+
+
+with wrong("the softmax rounds to 0, and log 0 is -inf"):
+
+    def my_loss(logits, targets, pad_id):
+        p = torch.softmax(logits, dim=-1)
+        right = torch.gather(p, 2, targets.unsqueeze(2)).squeeze(2)
+        return -torch.log(right)[targets != pad_id].mean()
