@@ -1,4 +1,4 @@
-"""Cached greedy decoding, random weights, as a multiple of the time that other people's code takes for it.
+"""Cached greedy decoding with random weights: our time as a multiple of the time of other people's code.
 
 All have the same sizes (d_model 256, 3 + 3 layers), write the same number of words and run in turn, in one process and
 on one thread. Beside ours: nn.Transformer, which computes everything anew for each word; Hugging Face's Marian with
@@ -110,7 +110,7 @@ def compare(batch_size: int, *, smoke: bool) -> None:
     torch.manual_seed(0)
     model = Transformer(TINY if smoke else CONFIG).eval()
     with torch.no_grad():
-        model.out_proj.bias[2] = -1e4  # no end mark: all write the same number of words
+        model.out_proj.bias[2] = -1e4  # never EOS: all generate the same number of tokens
     src = torch.randint(4, 900, (batch_size, SOURCE))
     words = 4 if smoke else WORDS
     runs = {"ours": make_ours(model, src, words), "nn.Transformer": make_torch(model, src, words)}

@@ -1,6 +1,6 @@
 """Each lesson from top to bottom in a fresh kernel.
 
-The processor's time, which counts no waiting for other programs.
+CPU time, which doesn't count waiting for other programs.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
-"""How long until a model writes 99 % of held-out sentences without a mistake, on one thread.
+"""How long until a model generates 99 % of held-out sentences without a mistake, on one thread.
 
-All write greedily, and one wrong word makes a sentence wrong. Each number is the median of three seeds, which decide
+All decode greedily, and one wrong token makes a sentence wrong. Each number is the median of three seeds, which decide
 the first weights and the data; the time of measuring is left out. Four models learn each task:
 
     ours                        a small Pre-LN model, without dropout, by one recipe for all tasks but for its steps
@@ -32,7 +32,7 @@ from lessons.tasks import Batch, Dates, Numerals, Reversal, Task, Translation
 from lessons.training import Recipe, Trainer
 from lessons.transformer import Embedding, Transformer
 
-SHARE, HELD_OUT, EVERY = 0.99, 500, 25  # of the held-out sentences, measured every 25 steps
+GOAL_ACCURACY, HELD_OUT, EVERY = 0.99, 500, 25  # of the held-out sentences, measured every 25 steps
 SEEDS, GIVE_UP = (0, 1, 2), 120  # seconds
 ENDLESS = 10**6  # steps, of a schedule that does not depend on their number
 
@@ -69,11 +69,11 @@ GOALS = (
 
 
 class Result(NamedTuple):
-    """seconds: infinite where the share was not reached. steps, share: when the training was left."""
+    """seconds: infinite if the goal was not reached. steps, accuracy: at the end of the training."""
 
     seconds: float
     steps: int
-    share: float
+    accuracy: float
 
 
 class TorchModel(nn.Module):
@@ -149,29 +149,29 @@ MAKERS: dict[str, Callable[[Task, int], Trainer]] = {
 
 
 def time_to_learn(trainer: Trainer, *, give_up: float = GIVE_UP, every: int = EVERY) -> Result:
-    """The processor's time, which counts no waiting for other programs; all is done on one thread."""
+    """CPU time, which doesn't count waiting for other programs; everything runs on one thread."""
     task, model = trainer.task, trainer.model
     held_out = task.batch(HELD_OUT, torch.Generator().manual_seed(1), "held_out")
-    loop, taken, share = trainer.fit(), 0.0, 0.0
+    loop, taken, accuracy = trainer.fit(), 0.0, 0.0
     while taken < give_up and trainer.step < trainer.recipe.steps:
         start = time.process_time()
         for _ in range(every):
             next(loop)
         taken += time.process_time() - start
-        share = written_right(model, held_out, task)
-        if share >= SHARE:
-            return Result(taken, trainer.step, share)
-    return Result(math.inf, trainer.step, share)
+        accuracy = measure_accuracy(model, held_out, task)
+        if accuracy >= GOAL_ACCURACY:
+            return Result(taken, trainer.step, accuracy)
+    return Result(math.inf, trainer.step, accuracy)
 
 
-def written_right(model: Transformer | TorchModel, batch: Batch, task: Task) -> float:
-    """The share of sentences that the model writes without any mistake.
+def measure_accuracy(model: Transformer | TorchModel, batch: Batch, task: Task) -> float:
+    """The fraction of sentences that the model generates without a mistake.
 
-    That they are as many with the right words before each word is the cheaper test, and comes first.
+    The teacher-forced accuracy is cheaper to compute, and is measured first.
     """
     with evaluating(model):
         forced = teacher_forced(model, batch, task).sentences
-        if forced < SHARE:
+        if forced < GOAL_ACCURACY:
             return forced
         if isinstance(model, Transformer):
             return exact_match(model, batch, task)
@@ -180,7 +180,7 @@ def written_right(model: Transformer | TorchModel, batch: Batch, task: Task) -> 
 
 
 def compare(task: Task, seeds: Sequence[int] = SEEDS, **options: float) -> dict[str, list[Result]]:
-    """Each model's results, seed by seed in turn. Two that gave up decide the median of three. options: of the time."""
+    """The results of each model, seed by seed. Two failures decide the median of three. options: of the time."""
     results: dict[str, list[Result]] = {name: [] for name in MAKERS}
     for seed in seeds:
         for name, make in MAKERS.items():
@@ -191,7 +191,7 @@ def compare(task: Task, seeds: Sequence[int] = SEEDS, **options: float) -> dict[
 
 def describe(results: list[Result]) -> str:
     """The median, and the single results: "6.2 s (5.9, 6.2, 6.4 s; 325 steps)"."""
-    single = ", ".join(f"{r.seconds:.1f}" if r.seconds < math.inf else f"no: {r.share:.0%}" for r in results)
+    single = ", ".join(f"{r.seconds:.1f}" if r.seconds < math.inf else f"no: {r.accuracy:.0%}" for r in results)
     median = statistics.median(r.seconds for r in results)
     steps = statistics.median_low([r.steps for r in results])
     return f"{f'{median:.1f} s' if median < math.inf else 'not reached':<12} ({single}; {steps} steps)"
@@ -205,7 +205,7 @@ def measure(goals: Sequence[Goal], **options: object) -> None:
         median = {name: statistics.median(r.seconds for r in found) for name, found in results.items()}
         ours, theirs = median["ours"], median["nn.Transformer, defaults"]
         print(f"{goal.task.name} / nn.Transformer, our recipe: {ours / median['nn.Transformer, our recipe']:.2f} ×")
-        report(f"{goal.task.name}, time to {SHARE:.0%}", ours, "s", goal.seconds)
+        report(f"{goal.task.name}, time to {GOAL_ACCURACY:.0%}", ours, "s", goal.seconds)
         report(f"{goal.task.name} / nn.Transformer, defaults", ours / min(theirs, GIVE_UP), "×", goal.ratio)
 
 

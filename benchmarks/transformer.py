@@ -1,4 +1,4 @@
-"""One training step of Transformer, as a multiple of the time that other people's models take for it.
+"""One training step of Transformer: our time as a multiple of the time of other people's models.
 
 A step is forward, loss, backward and AdamW, with dropout and padding. The models start from the same weights and run in
 turn, in one process and on one thread, so that whatever slows the machine slows all of them. At the end, the step is
@@ -198,7 +198,7 @@ def require_same(ours: Transformer, others: list[nn.Module], src: Tensor, tgt: T
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """The processor's time, which counts no waiting for other programs; all is done on one thread."""
+    """CPU time, which doesn't count waiting for other programs; everything runs on one thread."""
     start = time.process_time()
     function()
     return time.process_time() - start
@@ -247,8 +247,8 @@ def measure(sizes: Sizes, rounds: int) -> None:
     rate = {name: 2 * sizes.side**3 / median[name] for name in ("product", "product by oneDNN")}
     print(", ".join(f"a {name} of {sizes.side}²: {value / 1e9:.0f} GFLOP/s" for name, value in rate.items()))
     least = products_of_a_step(ours, sizes) / max(rate.values())
-    share = least / median["ours"]
-    report(f"training step / its products alone ({share:.0%} of the rate)", median["ours"] / least, "×", GOAL_PRODUCTS)
+    rate = least / median["ours"]
+    report(f"training step / its products alone ({rate:.0%} of the rate)", median["ours"] / least, "×", GOAL_PRODUCTS)
 
 
 def main(*, smoke: bool = False) -> None:

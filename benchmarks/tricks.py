@@ -1,6 +1,6 @@
-"""What each choice of our recipe is worth: one at a time is set back to the textbook's, on the translation task.
+"""What each choice of our recipe is worth: each is replaced by the textbook's, one at a time, on the translation task.
 
-One seed; the time until 99 % of the held-out sentences are written without a mistake, as in benchmarks.training.
+One seed; the time until 99 % of the held-out sentences are generated without a mistake, as in benchmarks.training.
 """
 
 import math
@@ -41,7 +41,7 @@ TRICKS: dict[str, tuple[Recipe, dict[str, object]]] = {
 
 
 def measure(names: Iterable[str] = TRICKS, limit: float = LIMIT, every: int = EVERY) -> None:
-    """A change that does not get there in the recipe's steps is tried once more, with a slower cosine of more steps."""
+    """A change that fails within the recipe's steps is tried again, with a slower cosine and more steps."""
     task, first = Translation(), 0.0
     for name in names:
         recipe, changes = TRICKS[name]
@@ -55,7 +55,7 @@ def measure(names: Iterable[str] = TRICKS, limit: float = LIMIT, every: int = EV
 
 def describe(result: Result, first: float) -> str:
     if math.isinf(result.seconds):
-        return f"not reached: {result.share:.0%} after {result.steps} steps"
+        return f"not reached: {result.accuracy:.0%} after {result.steps} steps"
     return f"{result.seconds:5.1f} s, {result.seconds / first:4.1f} times as long; {result.steps} steps"
 
 

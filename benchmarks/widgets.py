@@ -1,4 +1,4 @@
-"""How fast a widget answers in a real JupyterLab, and how much it sends and stores; peers beside it.
+"""How fast a widget reacts in a real JupyterLab, and how much it sends and stores, compared with other packages.
 
 Painted means: from the pointer's press to the first moment after the frame that shows the change.
 bertviz and circuitsvis are measured where they are installed (`pip install --no-deps bertviz circuitsvis`).

@@ -1,7 +1,7 @@
-"""What every floor refuses, each rule once. A bad value is a ValueError: "<name> is <value>; expected …".
+"""Checks of arguments for the whole package. A bad value raises a ValueError: "<name> is <value>; expected …".
 
-Each takes its values by name, so that the sentence can name them: `positive(d_model=d_model, d_ff=d_ff)`. True and
-False are no numbers here, and 8.0 is no whole number.
+Each check takes its values by name, so that the message can name them: `positive(d_model=d_model, d_ff=d_ff)`. True
+and False don't count as numbers, and 8.0 doesn't count as a whole number.
 """
 
 from collections.abc import Callable, Collection
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def whole(least: int, most: int | None = None, /, **numbers: object) -> None:
-    """Whole numbers from `least` on, up to `most` where it is given."""
+    """Whole numbers, at least `least` and, if `most` is given, at most `most`."""
     expected = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
     for name, value in numbers.items():
         fits = isinstance(value, int) and least <= value and (most is None or value <= most)
@@ -20,7 +20,7 @@ def whole(least: int, most: int | None = None, /, **numbers: object) -> None:
 
 
 def positive(**sizes: object) -> None:
-    """Whole numbers, 1 or more: sizes, counts and lengths of what may not be empty."""
+    """Whole numbers, 1 or more: sizes, counts and lengths that can't be 0."""
     whole(1, **sizes)
 
 
@@ -32,10 +32,10 @@ def above_zero(**numbers: object) -> None:
 
 
 def fraction(**numbers: object) -> None:
-    """Numbers from 0 up to, not including, 1: what is dropped, spread or smoothed, never all of it."""
+    """Numbers from 0 up to, but not including, 1: dropout, label smoothing."""
     for name, value in numbers.items():
         if not is_number(value) or not 0 <= value < 1:
-            raise refusal(name, value, "a fraction from 0 up to, not including, 1")
+            raise refusal(name, value, "a fraction from 0 up to, but not including, 1")
 
 
 def between(low: float, high: float, /, **numbers: object) -> None:
@@ -54,12 +54,12 @@ def switch(**values: object) -> None:
 
 def one_of(choices: Collection[object], **values: object) -> None:
     for name, value in values.items():
-        if value not in list(choices):  # which, unlike a dict, may be asked for what has no hash
+        if value not in list(choices):  # a list, because a dict can't be asked for an unhashable value
             raise refusal(name, value, f"one of {', '.join(map(repr, choices))}")
 
 
 def optional(check: Callable[..., None], **values: object) -> None:
-    """As `check` says, or None."""
+    """Values that pass `check`, or None."""
     for name, value in values.items():
         if value is not None:
             try:
@@ -69,7 +69,7 @@ def optional(check: Callable[..., None], **values: object) -> None:
 
 
 def kind(value: object) -> str:
-    """What a value is, where something else was expected: "a tensor of torch.float32", "a list"."""
+    """What a value is, for an error message: "a tensor of torch.float32", "a list"."""
     return f"a tensor of {value.dtype}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
 
 

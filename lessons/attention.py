@@ -1,4 +1,4 @@
-"""Scaled dot-product attention as a function, multi-head attention as a module around it.
+"""Scaled dot-product attention as a function, and multi-head attention as a module that uses it.
 
 Attention Is All You Need (arXiv 1706.03762), sections 3.2.1 and 3.2.2.
 """
@@ -25,13 +25,14 @@ def attend(
 ) -> tuple[Tensor, Tensor | None]:
     """softmax(q kᵀ / sqrt(d)) v: each query's average of the values, weighted by how well the keys match.
 
-    q (..., Q, d), k (..., K, d), v (..., K, d_v); the leading axes broadcast.
-    allowed: bool, broadcastable to (..., Q, K); True = this query may look at this key.
-        A query that may look at nothing gets weights of 0 and an output of 0.
-    dropout: the share of the weights that is dropped on the way to the output; pass 0 when not training.
-    need_weights: False takes torch's fused kernel, which never forms the weights.
+    q (..., Q, d), k (..., K, d), v (..., K, d_v); the leading axes must broadcast.
+    allowed: bool, broadcastable to (..., Q, K); True = this query may attend to this key.
+        A query with no allowed key gets weights of 0 and an output of 0.
+    dropout: the fraction of the weights set to 0 before they are applied to v; pass 0 when not training.
+    need_weights: False calls F.scaled_dot_product_attention, which does not return the weights.
 
-    Returns output (..., Q, d_v), and weights (..., Q, K) as they were before dropout, or None.
+    Returns the output (..., Q, d_v), and the weights (..., Q, K) before dropout, or None unless need_weights.
+    Shapes that don't fit, or a mask that isn't bool, raise a ValueError.
 
     Attention Is All You Need, section 3.2.1, equation (1).
     """
@@ -47,25 +48,25 @@ def attend(
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
-    """Softmax over the keys that a query may look at; the others get 0, and so does a row that has none.
+    """Softmax over the allowed keys of each query. Blocked keys get 0; a query with no allowed key gets 0 everywhere.
 
-    scores (..., Q, K), allowed bool and broadcastable to it; True = may look. Returns weights (..., Q, K).
+    scores (..., Q, K); allowed: bool, broadcastable to scores, True = may attend. Returns weights (..., Q, K).
     """
     weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
     has_key = allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
     if has_key.all():
         return weights
-    return weights.masked_fill(~has_key, 0.0)  # softmax of a row of nothing but -inf is NaN
+    return weights.masked_fill(~has_key, 0.0)  # the softmax of a row of -inf is NaN
 
 
 class MultiHeadAttention(nn.Module):
-    """H attentions side by side, each on its own projection of the inputs, joined and projected once more.
+    """H attention heads in parallel, each with its own projections; their outputs are concatenated and projected.
 
-    d_model: size of the queries before projection, and of the output unless out_dim says otherwise.
-    num_heads, head_dim: H and d; head_dim is d_model / num_heads unless given.
-    key_dim, value_dim: sizes of key and value before projection (torch: kdim, vdim); d_model unless given.
-    dropout: the share of the weights that is dropped in training.
-    rotary: turns q and k by their positions: (B, H, T, d) -> (B, H, T, d); see lessons.positions.
+    d_model: size of the queries before projection, and of the output unless out_dim is given.
+    num_heads, head_dim: H and d; head_dim defaults to d_model / num_heads.
+    key_dim, value_dim: sizes of key and value before projection (torch: kdim, vdim); they default to d_model.
+    dropout: the fraction of the weights dropped in training.
+    rotary: a module that rotates q and k by their positions, (B, H, T, d) -> (B, H, T, d); see lessons.positions.
     linear: the class of the four projections.
 
     Attention Is All You Need, section 3.2.2.
@@ -113,10 +114,10 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """query (B, Q, D), key (B, K, key_dim), value (B, K, value_dim).
 
-        Without key, the queries look at each other (self-attention); without value, it is the key.
-        allowed: bool, True = may look; (Q, K), or four axes that broadcast to (B, H, Q, K).
+        key defaults to query (self-attention), value defaults to key.
+        allowed: bool, True = may attend; (Q, K), or four axes that broadcast to (B, H, Q, K).
 
-        Returns output (B, Q, out_dim) and weights (B, H, Q, K), before dropout; None unless need_weights.
+        Returns the output (B, Q, out_dim), and the weights (B, H, Q, K) before dropout, or None unless need_weights.
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -151,7 +152,7 @@ def set_key_size(model: nn.Module, size: int) -> None:
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """(B, T, H·d) -> (B, H, T, d): the features of each token are dealt out to the heads, in order."""
+    """(B, T, H·d) -> (B, H, T, d): the first d features of each token go to head 0, the next d to head 1, …"""
     positive(num_heads=num_heads)
     if x.dim() != 3 or x.size(-1) % num_heads:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, a multiple of num_heads = {num_heads})")
@@ -166,7 +167,7 @@ def join_heads(x: Tensor) -> Tensor:
 
 
 def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> tuple[int, ...]:
-    """Refuse what does not fit; return the shape that the leading axes broadcast to."""
+    """Raise a ValueError if the sizes don't fit; return the shape that the leading axes broadcast to."""
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.dim() < 2:
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least two axes, (length, features)")
@@ -183,7 +184,7 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
     if allowed is None:
         return leading
     if not isinstance(allowed, Tensor) or allowed.dtype != torch.bool:
-        raise ValueError(f"allowed is {kind(allowed)}; expected a bool tensor, True = may look")
+        raise ValueError(f"allowed is {kind(allowed)}; expected a bool tensor, True = may attend")
     scores_shape = (*leading, q.size(-2), k.size(-2))
     fits = len(allowed.shape) <= len(scores_shape) and all(
         a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))
@@ -208,6 +209,6 @@ def _check_module_inputs(
         raise ValueError(f"{shapes}; expected one batch size, and as many values as keys")
     if isinstance(allowed, Tensor) and allowed.dim() not in (2, 4):
         raise ValueError(
-            f"allowed has shape {tuple(allowed.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three it is "
-            "unclear whether the first is the batch or the heads; write allowed[:, None] for one mask a sentence"
+            f"allowed has shape {tuple(allowed.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three axes the "
+            "first could be the batch or the heads; for one mask per sentence pass allowed[:, None]"
         )

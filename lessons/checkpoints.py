@@ -1,7 +1,8 @@
-"""Files that hold a state of tensors and numbers, with a checksum: read back as they were written, or refused.
+"""Checkpoint files with tensors and numbers and a checksum. A damaged file is refused.
 
-save() and load() keep all of a training: the first line of the file is the SHA-256 of what torch.save wrote after it.
-save_weights() and load_weights() are for a model that is given away: safetensors, with the SHA-256 in its metadata.
+`save` and `load` store the whole state of a training: the first line of the file contains the SHA-256 of the rest,
+which torch.save wrote. `save_weights` and `load_weights` are for a model to share: a safetensors file with the SHA-256
+in its metadata.
 """
 
 import io
@@ -24,9 +25,9 @@ BLANK = "0" * 64  # stands for the checksum in what it is computed from
 
 
 def save(path: str | Path, state: dict[str, object]) -> None:
-    """Replaces the file as a whole or not at all; a symbolic link stays, and the file that it names is replaced.
+    """Save a state. An existing file is replaced completely or not at all; behind a symbolic link, its target is.
 
-    What a killed process leaves behind is one file more, which the next call overwrites.
+    A killed process can leave a file `.<name>.saving` behind; the next call overwrites it.
     """
     buffer = io.BytesIO()
     torch.save(state, buffer)
@@ -34,10 +35,10 @@ def save(path: str | Path, state: dict[str, object]) -> None:
 
 
 def load(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """What `save` wrote, with its tensors on `device`. A file that is not wholly so is a ValueError."""
+    """The state that `save` wrote, with its tensors on `device`. Any other or damaged file is a ValueError."""
     path = Path(path)
     if not path.is_file():
-        raise ValueError(f"path is {str(path)!r}, where no file is; expected one that save() wrote")
+        raise ValueError(f"path is {str(path)!r}, but there is no such file; expected one that save() wrote")
     try:
         with path.open("rb") as file:
             found = FIRST_LINE.fullmatch(file.readline(200))
@@ -45,15 +46,15 @@ def load(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]
     except OSError as error:
         raise ValueError(f"path is {str(path)!r}, which cannot be read: {error.strerror}") from None
     if found is None:
-        raise refused(path, "is no checkpoint")
+        raise refused(path, "is not a checkpoint")
     if sha256(content).hexdigest().encode() != found[1]:
-        raise refused(path, "is damaged: its checksum does not fit")
+        raise refused(path, "is damaged: its checksum doesn't match")
     try:
         state = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
-    except Exception:  # the checksum fits: somebody made this file, and torch raises whatever it meets
-        raise refused(path, "holds what torch cannot read") from None
+    except Exception:  # somebody else wrote this file, and torch can raise any exception
+        raise refused(path, "torch can't read") from None
     if not isinstance(state, dict):
-        raise refused(path, "holds no state")
+        raise refused(path, "contains no state")
     return state
 
 

@@ -1,4 +1,4 @@
-"""The sizes and choices that make a Transformer, checked, and the two of the paper.
+"""The sizes and choices that define a Transformer, checked, and the two configurations of the paper.
 
 Attention Is All You Need (arXiv 1706.03762), table 3.
 """
@@ -13,16 +13,19 @@ POSITIONS = ("sinusoids", "learned", "rotary", None)
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """All sizes and choices; those not given are of the paper's base model, in table 3.
+    """All sizes and choices; most defaults are those of the paper's base model, table 3.
 
-    num_layers: of the encoder, and of the decoder unless num_decoder_layers says otherwise.
-    max_len: the longest sentence that sinusoids and learned positions are kept for.
-    norm_first: LayerNorm before each sublayer instead of after it.
-    final_norm: one more LayerNorm at the end of encoder and decoder; where norm_first unless given.
-        (torch.nn.Transformer has it always, the paper never.)
-    positions: "sinusoids", "learned", "rotary", or None for a model that knows no order.
-    tie_embeddings: the target's embedding is also the projection onto the vocabulary, section 3.4.
-    share_embeddings: source and target have one embedding; for one vocabulary of both languages.
+    num_layers: layers of the encoder, and of the decoder unless num_decoder_layers is given.
+    max_len: the longest sentence, in tokens, for sinusoids and learned positions.
+    norm_first: Pre-LN, a LayerNorm before each sublayer; False is Post-LN, as in the paper.
+    final_norm: one more LayerNorm at the end of encoder and decoder; defaults to norm_first.
+        (torch.nn.Transformer always has it, the paper's model doesn't.)
+    positions: "sinusoids", "learned", "rotary", or None for no positions.
+    tie_embeddings: the target's embedding matrix is also the weight of the output projection, section 3.4.
+    share_embeddings: source and target use one embedding matrix; both need the same vocabulary.
+    src_pad_id, tgt_pad_id: the ids that the masks treat as padding.
+
+    A value that doesn't fit raises a ValueError.
     """
 
     src_vocab_size: int
@@ -78,10 +81,10 @@ def _check_config(config: TransformerConfig) -> None:
             raise ValueError(f"{side}_pad_id is {pad_id}; expected an id from 0 to {size - 1}")
     if config.share_embeddings and config.src_vocab_size != config.tgt_vocab_size:
         sizes = f"src_vocab_size is {config.src_vocab_size} and tgt_vocab_size {config.tgt_vocab_size}"
-        raise ValueError(f"{sizes}; expected the same number where share_embeddings")
+        raise ValueError(f"{sizes}; expected the same number when share_embeddings is True")
 
 
-VOCABULARY_OF_THE_PAPER = 37000  # section 5.1, English and German together
+VOCABULARY_OF_THE_PAPER = 37000  # section 5.1: about 37,000 tokens, shared by English and German
 PAPER_BASE = TransformerConfig(
     VOCABULARY_OF_THE_PAPER, VOCABULARY_OF_THE_PAPER, tie_embeddings=True, share_embeddings=True
 )

@@ -1,4 +1,4 @@
-"""What every notebook uses: figures with alternative text, the package's own source, and equality that is shown."""
+"""What every notebook uses: figures with alternative text, the source of the package, and comparisons of tensors."""
 
 import base64
 import html
@@ -22,7 +22,7 @@ DPI = 120
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn figure: an image with alternative text, and in words what is drawn."""
+    """A drawn figure: an image with alternative text, and a description of the drawn data in words."""
 
     png: bytes
     width: int
@@ -39,7 +39,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Measured:
-    """A table of what was timed or trained here, whose numbers are others on another machine."""
+    """A table of timings or training results, whose numbers differ between machines."""
 
     caption: str
     columns: Sequence[str]
@@ -70,7 +70,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Branch:
-    """A line of text, and what grows out of it: a tree whose branches unfold, the first levels open."""
+    """A line of text with branches below it: a tree that folds, with its first two levels open."""
 
     text: str
     branches: Sequence["Branch"] = ()
@@ -92,15 +92,16 @@ class Branch:
 
 
 def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
-    """The figure as a picture with alternative text. The figure is closed.
+    """Turn a figure into a picture with alternative text, and close the figure.
 
-    measured: what is drawn was timed or trained here; its numbers, other on another machine, are not told in words.
+    measured: the figure shows timings or training results. They differ between machines, so the description in words
+        leaves the numbers out.
     """
     if not alt.strip():
         raise ValueError("alt is empty; expected a sentence that says what the figure shows")
     figure = drawn.get_figure(root=True)
     if figure is None:
-        raise ValueError("drawn is on no figure; expected an Axes or a Figure")
+        raise ValueError("drawn belongs to no figure; expected an Axes or a Figure")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI, facecolor="white", metadata={"Software": None})
     text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes)
@@ -109,41 +110,41 @@ def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
 
 
 def show_measured(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Measured:
-    """A table of what was timed or trained here; `caption` says what is to be seen in it on any machine."""
+    """A table of timings or training results; `caption` says what it shows on any machine."""
     if not caption.strip():
         raise ValueError("caption is empty; expected a sentence that says what the table shows")
     for row in rows:
         if len(row) != len(columns):
-            raise ValueError(f"rows holds {list(row)!r}; expected {len(columns)} entries, one for each column")
+            raise ValueError(f"rows contains {list(row)!r}; expected {len(columns)} entries, one for each column")
     return Measured(caption, columns, rows)
 
 
 def show_source(*items: Any) -> Source:
-    """The source of functions or classes, as it stands in the package and runs here."""
+    """The source code of functions or classes of the package."""
     return Source("\n\n\n".join(inspect.getsource(item).rstrip() for item in items))
 
 
 def check_same(mine: Any, theirs: Any, *, tolerance: float = 1e-5) -> None:
-    """Compare two tensors, or two tuples of tensors; a difference is a ValueError that says where.
+    """Compare two tensors, or two tuples of tensors; a difference raises a ValueError that says where it is.
 
-    Prints the shapes that were compared. Values count, not their types: True is the same as 1. None beside None
-    counts as the same, and so does NaN beside NaN.
+    Prints the shapes that were compared. Only values count, not types: True equals 1. None equals None, and NaN equals
+    NaN. tolerance: relative and absolute.
     """
     mine, theirs = (list(side) if _holds_tensors(side) else [side] for side in (mine, theirs))
     if len(mine) != len(theirs):
-        raise ValueError(f"not the same: {len(mine)} tensors beside {len(theirs)}")
+        raise ValueError(f"not the same: {len(mine)} tensors vs. {len(theirs)}")
     pairs = list(zip(mine, theirs))
     shapes = []
     for a, b in pairs:
         if a is None and b is None:
             continue
         if a is None or b is None:
-            raise ValueError(f"not the same: {_name(a)} beside {_name(b)}")
+            raise ValueError(f"not the same: {_name(a)} vs. {_name(b)}")
         a, b = torch.as_tensor(a), torch.as_tensor(b)
         _require_same(a, b, tolerance)
         shapes.append(str(tuple(a.shape)))
     if not shapes:
-        raise ValueError("there is nothing to compare: mine and theirs hold no tensor")
+        raise ValueError("mine and theirs contain no tensor; expected one or more to compare")
     print(f"the same: {' and '.join(shapes)}, to within {tolerance:g}")
 
 
@@ -157,11 +158,11 @@ def _name(value: Any) -> str:
 
 def _require_same(a: Tensor, b: Tensor, tolerance: float) -> None:
     if a.shape != b.shape:
-        raise ValueError(f"not the same: shape {tuple(a.shape)} beside {tuple(b.shape)}")
+        raise ValueError(f"not the same: shape {tuple(a.shape)} vs. {tuple(b.shape)}")
     different = ~torch.isclose(a.double(), b.double(), rtol=tolerance, atol=tolerance, equal_nan=True)
     if different.any():
         place = tuple(different.nonzero()[0].tolist())
         raise ValueError(
             f"not the same in {int(different.sum())} of {a.numel()} places; first at {list(place)}: "
-            f"{a[place].item():.6g} beside {b[place].item():.6g}"
+            f"{a[place].item():.6g} vs. {b[place].item():.6g}"
         )

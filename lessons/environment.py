@@ -1,4 +1,4 @@
-"""Is everything in place? Says in words what is missing, and the way out."""
+"""Checks that Python and the packages are the ones that the lessons need, and says what to do if not."""
 
 import sys
 from importlib import metadata
@@ -12,7 +12,7 @@ WAY_OUT = "Close JupyterLab and start it with `make lab` in the folder of the co
 
 
 def check_environment() -> None:
-    """Print one line for each thing that a lesson needs, and what to do where one is wrong."""
+    """Print one line for each problem and how to fix it, or one line that says that everything is fine."""
     wrong = problems(sys.version_info[:2], pinned(), installed())
     for problem in wrong:
         print(f"Not right: {problem}")
@@ -20,7 +20,7 @@ def check_environment() -> None:
 
 
 def problems(python: tuple[int, int], wanted: dict[str, str], found: dict[str, str | None]) -> list[str]:
-    """What is wrong, a sentence each. wanted and found: versions by package; None where it is not installed."""
+    """One sentence per problem. wanted, found: versions by package; None means not installed."""
     sentences = []
     if python < (3, 11):
         sentences.append(f"this is Python {python[0]}.{python[1]}; the course needs 3.11 or newer.")
@@ -34,7 +34,7 @@ def problems(python: tuple[int, int], wanted: dict[str, str], found: dict[str, s
 
 
 def pinned() -> dict[str, str]:
-    """The versions that requirements.txt asks for, of the packages that lessons use."""
+    """The versions in requirements.txt, for the packages that the lessons use."""
     versions = {}
     for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines():
         if line and line[0] not in "#-":
@@ -45,7 +45,7 @@ def pinned() -> dict[str, str]:
 
 
 def installed() -> dict[str, str | None]:
-    """The versions that are there."""
+    """The installed versions."""
 
     def version(name: str) -> str | None:
         try:

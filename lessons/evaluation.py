@@ -1,4 +1,4 @@
-"""How good a model is: with the right words before it (teacher-forced), and when it writes alone (free-running)."""
+"""How good a model is: reading the correct tokens (teacher-forced), and generating on its own (free-running)."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ from lessons.vocabulary import pad_batch
 
 
 class Accuracy(NamedTuple):
-    """Fractions from 0 to 1: of the words, and of the sentences of which every word is right; and the loss.
+    """Fractions from 0 to 1: correct tokens, and sentences in which every token is correct; and the loss, in nats.
 
-    e to the power of the loss is the perplexity.
+    EOS counts as a token. e to the power of the loss is the perplexity.
     """
 
     words: float
@@ -26,7 +26,7 @@ class Accuracy(NamedTuple):
 
 
 def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
-    """How often the likeliest word is the right one, where all words before it are right, whatever the model says."""
+    """How often the most likely token is the correct one, when all tokens before it are the correct ones."""
     src, tgt = (ids.to(_device(model)) for ids in batch)
     inputs, targets = shift(tgt)
     real = targets != task.tgt_vocab.pad_id  # (B, T - 1)
@@ -39,13 +39,13 @@ def teacher_forced(model: Transformer, batch: Batch, task: Task) -> Accuracy:
 
 
 def exact_match(model: Transformer, batch: Batch, task: Task) -> float:
-    """The share of sentences that the model writes, greedily, without any mistake: all words, and the end."""
+    """The fraction of sentences that the model generates, greedily, without a mistake, EOS included."""
     written = generate_all(model, batch.src, task, max_len=batch.tgt.size(1) - 1)
     return (written == batch.tgt[:, : written.size(1)]).all(dim=1).float().mean().item()
 
 
 def translate(model: Transformer, texts: list[str], task: Task, *, max_len: int = 50) -> list[str]:
-    """What the model writes, greedily, for each of some source texts."""
+    """The model's greedy translation of each source text. max_len: the most tokens to generate, EOS included."""
     if len(texts) == 0 or isinstance(texts, str):
         raise ValueError(f"texts is {texts!r}; expected a list of one text or more")
     src = pad_batch([task.encode(text) for text in texts], pad_id=task.src_vocab.pad_id)
@@ -53,7 +53,7 @@ def translate(model: Transformer, texts: list[str], task: Task, *, max_len: int 
 
 
 def generate_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50) -> Tensor:
-    """src (B, S) -> the ids that the model writes, greedily, (B, T), from the begin mark on, on the CPU."""
+    """src (B, S) -> the ids that the model generates greedily, (B, T), BOS first, on the CPU."""
     with evaluating(model):
         decoder = Cached(model, src.to(_device(model)))
         return last(greedy(decoder, task.tgt_vocab, max_len=max_len)).ids.cpu()
@@ -61,7 +61,7 @@ def generate_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 
 
 @contextmanager
 def evaluating(model: torch.nn.Module) -> Generator[None]:
-    """Without dropout for a while; afterwards as it was."""
+    """Inside `with`, the model is in eval mode; afterwards in its old mode."""
     was = model.training
     model.eval()
     try:

@@ -1,6 +1,7 @@
-"""Faster ways to the same numbers on a CPU: what the model computes with, apart from what it computes.
+"""Faster versions of Linear, Dropout and attention on a CPU.
 
-Each is what its counterpart of torch.nn is, in values and in first and second derivatives.
+Linear and attention give the values and the first and second derivatives of their torch counterparts, up to
+rounding. Dropout draws other random numbers than nn.Dropout.
 """
 
 from collections.abc import Callable
@@ -10,13 +11,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # with fewer, the way to oneDNN and back costs more than it saves
+MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # below that, converting to oneDNN's layout costs more than it saves
 
 
 class Linear(nn.Linear):
-    """nn.Linear, whose large products in single precision are left to oneDNN.
+    """nn.Linear that computes large float32 products on a CPU with oneDNN.
 
-    On a CPU torch leaves them to MKL, which can take twice as long on processors not made by Intel.
+    torch itself uses MKL there, which can take twice as long on processors not made by Intel.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -30,37 +31,39 @@ class Linear(nn.Linear):
 
 
 class Dropout(nn.Dropout):
-    """nn.Dropout, which on a CPU takes 16 random bits for each number instead of 64, and a fifth of the time."""
+    """nn.Dropout that on a CPU draws 16 random bits per number instead of 64, which makes it faster."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """input of any shape. Returns the same, in training with a fraction p set to 0 and the rest scaled up."""
+        """input of any shape. In training each number is set to 0 with probability p, else divided by 1 - p."""
         if not self.training or self.p in (0.0, 1.0) or input.device.type != "cpu":
             return F.dropout(input, self.p, self.training)
         words = torch.empty(input.numel() // 4 + 1, dtype=torch.int64, device=input.device).random_(-(2**63), None)
-        bits = words.view(torch.int16)[: input.numel()].view(input.shape)  # from -2^15 up to 2^15, all equally likely
+        bits = words.view(torch.int16)[: input.numel()].view(input.shape)  # from -2^15 to 2^15 - 1, all equally likely
         keep = bits >= round(self.p * 2**16) - 2**15
         return input * keep.to(input.dtype).div_(1.0 - self.p)
 
 
 def fused_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> Tensor:
-    """F.scaled_dot_product_attention: q (..., Q, d), k (..., K, d), v (..., K, d_v) -> (..., Q, d_v)."""
+    """F.scaled_dot_product_attention with second derivatives: q (..., Q, d), k (..., K, d), v (..., K, d_v).
+
+    allowed: bool, broadcastable to (..., Q, K), True = may attend, or None. Returns (..., Q, d_v).
+    """
 
     def plain_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         with sdpa_kernel(SDPBackend.MATH):
             return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
 
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout)
-    if output.grad_fn is not None and output.grad_fn.name().startswith(
-        "ScaledDotProduct"
-    ):  # a kernel, which drops none
+    is_fused = output.grad_fn is not None and output.grad_fn.name().startswith("ScaledDotProduct")
+    if is_fused:  # on a CPU then dropout is 0
         _differentiate_as(plain_attention, output, q, k, v)
     return output
 
 
 def _differentiate_as(plain: Callable[..., Tensor], output: Tensor, *inputs: Tensor | None) -> None:
-    """Where the backward pass of a kernel is differentiated once more, which it does not allow, plain(*inputs) has it.
+    """Give the output of a kernel second derivatives, which its own backward pass lacks: those of plain(*inputs).
 
-    output: what the kernel made of the inputs, and what `plain` would make of them.
+    output: the kernel's result for the inputs; plain(*inputs) must be equal to it.
     """
     if output.grad_fn is None:
         return
@@ -68,7 +71,7 @@ def _differentiate_as(plain: Callable[..., Tensor], output: Tensor, *inputs: Ten
     def backward(
         gradients: tuple[Tensor | None, ...], of_output: tuple[Tensor, ...]
     ) -> tuple[Tensor | None, ...] | None:
-        if not torch.is_grad_enabled():  # no second derivative is asked for
+        if not torch.is_grad_enabled():  # no second derivative is wanted
             return None
         wanted = [x for x in inputs if x is not None and x.requires_grad]
         found = iter(torch.autograd.grad(plain(*inputs), wanted, of_output[0], create_graph=True))
@@ -88,6 +91,6 @@ def _is_for_onednn(x: Tensor, weight: Tensor) -> bool:
         and x.device.type == "cpu"
         and x.dtype == weight.dtype == torch.float32
         and torch.backends.mkldnn.is_available()
-        and torch.get_float32_matmul_precision() == "highest"  # otherwise torch makes the same choice by itself
+        and torch.get_float32_matmul_precision() == "highest"  # otherwise torch chooses oneDNN itself
         and not torch.is_autocast_enabled("cpu")
     )

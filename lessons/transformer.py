@@ -24,7 +24,7 @@ ADDED: dict[str | None, type[SinusoidalPositions | LearnedPositions]] = {
 
 
 class Embedding(nn.Module):
-    """Ids become vectors, times sqrt(D), with their positions: (B, T) -> (B, T, D).
+    """Looks up a vector for each id, multiplies it by sqrt(D) and adds its position: (B, T) -> (B, T, D).
 
     Attention Is All You Need, sections 3.4, 3.5 and 5.4.
     """
@@ -40,7 +40,7 @@ class Embedding(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Tensor, *, offset: int = 0) -> Tensor:
-        """ids (B, T), integers, whose first token stands at position `offset`. Returns (B, T, D)."""
+        """ids (B, T), integers; the first token is at position `offset`. Returns (B, T, D)."""
         _check_ids(self.side, ids, self.tokens.num_embeddings)
         whole(0, offset=offset)
         x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)
@@ -51,7 +51,7 @@ class Embedding(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers: (B, S, D) -> (B, S, D), the memory. Embedding is not its business."""
+    """A stack of encoder layers: embedded tokens (B, S, D) -> memory (B, S, D)."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -62,9 +62,10 @@ class Encoder(nn.Module):
     def forward(
         self, x: Tensor, allowed: Tensor | None = None, *, need_weights: bool = False
     ) -> tuple[Tensor, Weights]:
-        """x (B, S, D). allowed: bool, True = may look; (S, S), or four axes that broadcast to (B, H, S, S).
+        """x (B, S, D). allowed: bool, True = may attend; (S, S), or four axes that broadcast to (B, H, S, S).
 
-        Returns memory (B, S, D), and each layer's weights {"0.self_attn": (B, H, S, S), …}, or None.
+        Returns the memory (B, S, D), and the weights of each layer {"0.self_attn": (B, H, S, S), …}, or None unless
+        need_weights.
         """
         found = {}
         for i, layer in enumerate(self.layers):
@@ -75,7 +76,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers: (B, T, D) and the memory (B, S, D) -> (B, T, D)."""
+    """A stack of decoder layers: embedded tokens (B, T, D) and the memory (B, S, D) -> (B, T, D)."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -92,9 +93,10 @@ class Decoder(nn.Module):
         *,
         need_weights: bool = False,
     ) -> tuple[Tensor, Weights]:
-        """x (B, T, D), memory (B, S, D); the masks are as in DecoderLayer, bool, True = may look.
+        """x (B, T, D), memory (B, S, D); the masks are as in DecoderLayer, bool, True = may attend.
 
-        Returns (B, T, D), and each layer's weights {"0.self_attn": …, "0.cross_attn": …, …}, or None.
+        Returns (B, T, D), and the weights of each layer {"0.self_attn": …, "0.cross_attn": …, …}, or None unless
+        need_weights.
         """
         found = {}
         for i, layer in enumerate(self.layers):
@@ -105,7 +107,7 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """From the ids of a source and of a target to the logits of each target position's next word.
+    """Maps source ids and target ids to the logits of the next token at each target position.
 
     Attention Is All You Need, section 3.
     """
@@ -139,11 +141,11 @@ class Transformer(nn.Module):
     ) -> tuple[Tensor, Weights]:
         """src (B, S), tgt (B, T): integers.
 
-        The masks: bool, True = may look; (Q, K), or four axes that broadcast to (B, H, Q, K). A mask that is None
-        is made from the ids: nobody looks at padding, and no target position at a later one. A mask that is given
-        is the whole rule: tgt_allowed then needs causal(T) in it.
+        The masks: bool, True = may attend; (Q, K), or four axes that broadcast to (B, H, Q, K). A mask that is None
+        is built from the ids: no query attends to padding, and no target position attends to a later one. A mask that
+        you pass replaces all of this: tgt_allowed must then include causal(T).
 
-        Returns logits (B, T, V), and every layer's weights by name, {"encoder.0.self_attn": (B, H, S, S), …,
+        Returns logits (B, T, V), and the weights of every layer by name, {"encoder.0.self_attn": (B, H, S, S), …,
         "decoder.0.self_attn": (B, H, T, T), "decoder.0.cross_attn": (B, H, T, S), …}, or None unless need_weights.
         """
         memory, found = self._encode(src, src_allowed, need_weights)
@@ -162,7 +164,7 @@ class Transformer(nn.Module):
         tgt_allowed: Tensor | None = None,
         cross_allowed: Tensor | None = None,
     ) -> Tensor:
-        """tgt (B, T), memory (B, S, D) = encode(src), src (B, S) for its padding; the masks are as in `forward`.
+        """tgt (B, T), memory (B, S, D) = encode(src), src (B, S) for the padding mask; the masks are as in `forward`.
 
         Returns logits (B, T, V).
         """
@@ -194,9 +196,9 @@ class Transformer(nn.Module):
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
-    """How many parameters each part has, and "total"; what two parts share is counted in the first alone."""
+    """The number of parameters of each part, and "total". A parameter shared by two parts counts in the first only."""
     counts: dict[str, int] = {}
-    for name, x in model.named_parameters():  # what is shared comes once, by its first name
+    for name, x in model.named_parameters():  # lists a shared parameter once, under its first name
         part = name.partition(".")[0]
         counts[part] = counts.get(part, 0) + x.numel()
     return {**counts, "total": sum(counts.values())}
@@ -225,12 +227,12 @@ def _check_ids(name: str, ids: Tensor, vocab_size: int) -> None:
         raise ValueError(f"{name} has shape {tuple(ids.shape)}; expected (B, length)")
     strange = ids[(ids < 0) | (ids >= vocab_size)]
     if len(strange):
-        raise ValueError(f"{name} holds {strange[0].item()}; expected ids from 0 to {vocab_size - 1}")
+        raise ValueError(f"{name} contains {strange[0].item()}; expected ids from 0 to {vocab_size - 1}")
 
 
 def _check_length(name: str, end: int, max_len: int) -> None:
     if end > max_len:
-        raise ValueError(f"{name} reaches to position {end - 1}; expected positions below max_len = {max_len}")
+        raise ValueError(f"{name} goes up to position {end - 1}; expected positions below max_len = {max_len}")
 
 
 def _check_batch(src: Tensor, tgt: Tensor, memory: Tensor, d_model: int) -> None:

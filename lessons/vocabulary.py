@@ -1,4 +1,4 @@
-"""Words and the integers that stand for them, and sentences of different length in one batch."""
+"""Vocabularies: tokens and their ids. And padding, for sentences of different lengths in one batch."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +10,7 @@ SPECIAL = (PAD, BOS, EOS, UNK)
 
 
 class Vocabulary:
-    """Every known word and its id. The special words come first: padding, begin, end, unknown."""
+    """All known words and their ids. The special tokens come first: <pad>, <bos>, <eos>, <unk>."""
 
     def __init__(self, words: Iterable[str]):
         self.words = list(dict.fromkeys([*SPECIAL, *words]))
@@ -21,9 +21,9 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, sentence: str | Sequence[str], *, bos: bool = False, eos: bool = False) -> list[int]:
-        """The ids of a sentence: a list of words, or a text that is cut at white space.
+        """The ids of a sentence: a list of words, or a text that is split at white space.
 
-        A word that is not known becomes `unk_id`. bos and eos add the marks of begin and end.
+        An unknown word becomes `unk_id`. bos and eos add the BOS and EOS tokens.
         """
         ids = self._ids_of(sentence) if isinstance(sentence, str) else [self._id(word) for word in sentence]
         return [self.bos_id] * bos + ids + [self.eos_id] * eos
@@ -35,16 +35,16 @@ class Vocabulary:
         return self._ids.get(word, self.unk_id)
 
     def decode(self, ids: Iterable[int] | Tensor) -> list[str]:
-        """The words behind the ids. An id that no word has is a ValueError."""
+        """The words of the ids. An id without a word is a ValueError."""
         ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
         for i in ids:
             if not isinstance(i, int) or not 0 <= i < len(self.words):
-                raise ValueError(f"ids holds {i}; expected ids from 0 to {len(self.words) - 1}")
+                raise ValueError(f"ids contains {i}; expected ids from 0 to {len(self.words) - 1}")
         return [self.words[i] for i in ids]
 
 
 def pad_batch(sentences: Sequence[Sequence[int]], *, pad_id: int) -> Tensor:
-    """Sentences of ids as one tensor (B, T); T is the greatest length, the rest is filled with pad_id."""
+    """Sentences of ids as one tensor (B, T). T is the length of the longest; shorter ones end in pad_id."""
     if len(sentences) == 0:
         raise ValueError("sentences is empty; expected one sentence or more")
     longest = max(len(sentence) for sentence in sentences)

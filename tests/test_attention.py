@@ -211,7 +211,7 @@ def test_the_weights_are_those_before_dropout():
         (
             ((5, 11), (7, 11), (7, 6)),
             {"allowed": torch.ones(5, 7)},
-            "allowed is a tensor of torch.float32; expected a bool tensor, True = may look",
+            "allowed is a tensor of torch.float32; expected a bool tensor, True = may attend",
         ),
         (
             ((2, 3, 5, 11), (3, 7, 11), (7, 6)),
@@ -489,7 +489,7 @@ def test_multi_head_attention_refuses_bad_options(arguments, message):
         (((2, 5, 12), (2, 7, 8), (2, 5, 10)), None, "expected one batch size, and as many values as keys"),
         (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (2, 5, 7), r"allowed has shape \(2, 5, 7\); expected \(Q, K\) or four"),
         (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (7,), r"allowed has shape \(7,\); expected \(Q, K\) or four axes"),
-        (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (2, 5, 7), r"; write allowed\[:, None\] for one mask a sentence$"),
+        (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (2, 5, 7), r"; for one mask per sentence pass allowed\[:, None\]$"),
         (((2, 5, 12), (2, 7, 8), (2, 7, 10)), (7, 5), r"\(7, 5\); expected one that broadcasts to \(2, 3, 5, 7\)"),
     ],
 )

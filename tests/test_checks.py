@@ -157,7 +157,7 @@ def test_a_fraction_that_is_none_is_refused_by_name(place):
             _checks.fraction,
             [0, 0.0, 0.999],
             [1, 1.0, -0.1, math.nan, False],
-            "a fraction from 0 up to, not including, 1",
+            "a fraction from 0 up to, but not including, 1",
         ),
         (partial(_checks.one_of, ("a", None)), ["a", None], ["b", [], 0], "one of 'a', None"),
         (partial(_checks.optional, _checks.positive), [None, 1], [0, 8.0], "a whole number, 1 or more, or None"),

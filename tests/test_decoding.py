@@ -179,7 +179,7 @@ def test_no_gradient_is_kept(decoder):
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_errors_of_the_decoders(decoder):
     ours = model()
-    with pytest.raises(ValueError, match=r"model is in training mode.*expected model.eval\(\)"):
+    with pytest.raises(ValueError, match=r"model is in training mode.*expected eval mode: model.eval\(\)"):
         decoder(ours.train(), SRC)
     written = decoder(ours.eval(), SRC)
     with pytest.raises(ValueError, match=r"ids has shape \(2, 1\); expected \(B, n\) with B = 3 and n of 1 or more"):
@@ -193,7 +193,7 @@ def test_errors_of_the_decoders(decoder):
 def test_a_length_beyond_the_table_is_an_error():
     written = Cached(model(positions="learned", max_len=5), SRC)
     written.step(draw_ids(3, 5))
-    with pytest.raises(ValueError, match="tgt reaches to position 5; expected positions below max_len = 5"):
+    with pytest.raises(ValueError, match="tgt goes up to position 5; expected positions below max_len = 5"):
         written.step(draw_ids(3, 1))
 
 
@@ -251,7 +251,7 @@ def test_greedy_stops_at_max_len():
 def test_a_table_wants_probabilities():
     with pytest.raises(ValueError, match=r"next_word\(\(1,\)\) is \[0.5, 0.4\]; expected probabilities"):
         Table(lambda read: [0.5, 0.4]).step(torch.tensor([[1]]))
-    with pytest.raises(ValueError, match="expected probabilities, none below 0, with sum 1"):
+    with pytest.raises(ValueError, match="expected probabilities that sum to 1"):
         Table(lambda read: [-0.5, 1.5]).step(torch.tensor([[1]]))
     with pytest.raises(ValueError, match="steps is empty"):
         last([])
@@ -362,7 +362,7 @@ def test_log_probs_of_a_beam_are_the_models(decoder):
 
 
 def test_errors_of_the_beam():
-    with pytest.raises(ValueError, match="decoder has 2 sentences; expected one: a beam is for one source"):
+    with pytest.raises(ValueError, match="decoder has 2 sentences; expected one: beam search handles one source"):
         next(beam(Table(trap, batch_size=2), VOCAB))
     with pytest.raises(ValueError, match="width is 0; expected a whole number, 1 or more"):
         next(beam(Table(trap), VOCAB, width=0))
@@ -439,7 +439,7 @@ def test_options_reach_the_samples():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0: for the likeliest word use greedy"),
+        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0; for the most likely token use greedy"),
         ({"temperature": float("nan")}, "temperature is nan"),
         ({"top_k": 0}, "top_k is 0; expected a whole number, 1 or more"),
         ({"top_k": 1.5}, "top_k is 1.5"),

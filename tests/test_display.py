@@ -91,7 +91,7 @@ def test_a_part_of_a_figure_is_shown_with_the_whole():
 def test_axes_without_a_figure_are_refused():
     ax = plt.figure().subplots()
     ax.remove()
-    with pytest.raises(ValueError, match="drawn is on no figure; expected an Axes or a Figure"):
+    with pytest.raises(ValueError, match="drawn belongs to no figure; expected an Axes or a Figure"):
         show(ax, alt="nothing")
 
 
@@ -147,20 +147,20 @@ def changed(place, value):
 @pytest.mark.parametrize(
     ("mine", "theirs", "message"),
     [
-        (X, X[:, :2], r"not the same: shape \(2, 3\) beside \(2, 2\)"),
-        (X, X.T, r"not the same: shape \(2, 3\) beside \(3, 2\)"),
-        (X[:1], X[0], r"not the same: shape \(1, 3\) beside \(3,\)"),
-        (X, changed((1, 2), 6.5), r"not the same in 1 of 6 places; first at \[1, 2\]: 6 beside 6.5"),
-        (X, changed(1, 0.0), r"not the same in 3 of 6 places; first at \[1, 0\]: 4 beside 0"),
-        (X, changed((0, 1), NAN), r"not the same in 1 of 6 places; first at \[0, 1\]: 2 beside nan"),
-        (X, changed((0, 1), INF), r"not the same in 1 of 6 places; first at \[0, 1\]: 2 beside inf"),
-        (1.0, 2.0, r"not the same in 1 of 1 places; first at \[\]: 1 beside 2"),
-        ((X, X[0]), (X, X[1]), r"not the same in 3 of 3 places; first at \[0\]: 1 beside 4"),
-        (torch.tensor([True, False]), torch.tensor([True, True]), r"in 1 of 2 places; first at \[1\]: 0 beside 1"),
-        (None, None, "there is nothing to compare: mine and theirs hold no tensor"),
-        ((None, None), (None, None), "there is nothing to compare: mine and theirs hold no tensor"),
-        ((X, X), (X,), "not the same: 2 tensors beside 1"),
-        (X, (X, X), "not the same: 1 tensors beside 2"),
+        (X, X[:, :2], r"not the same: shape \(2, 3\) vs. \(2, 2\)"),
+        (X, X.T, r"not the same: shape \(2, 3\) vs. \(3, 2\)"),
+        (X[:1], X[0], r"not the same: shape \(1, 3\) vs. \(3,\)"),
+        (X, changed((1, 2), 6.5), r"not the same in 1 of 6 places; first at \[1, 2\]: 6 vs. 6.5"),
+        (X, changed(1, 0.0), r"not the same in 3 of 6 places; first at \[1, 0\]: 4 vs. 0"),
+        (X, changed((0, 1), NAN), r"not the same in 1 of 6 places; first at \[0, 1\]: 2 vs. nan"),
+        (X, changed((0, 1), INF), r"not the same in 1 of 6 places; first at \[0, 1\]: 2 vs. inf"),
+        (1.0, 2.0, r"not the same in 1 of 1 places; first at \[\]: 1 vs. 2"),
+        ((X, X[0]), (X, X[1]), r"not the same in 3 of 3 places; first at \[0\]: 1 vs. 4"),
+        (torch.tensor([True, False]), torch.tensor([True, True]), r"in 1 of 2 places; first at \[1\]: 0 vs. 1"),
+        (None, None, "mine and theirs contain no tensor; expected one or more"),
+        ((None, None), (None, None), "mine and theirs contain no tensor; expected one or more"),
+        ((X, X), (X,), "not the same: 2 tensors vs. 1"),
+        (X, (X, X), "not the same: 1 tensors vs. 2"),
     ],
 )
 def test_check_same_says_what_differs(capsys, mine, theirs, message):
@@ -224,7 +224,7 @@ def test_what_was_measured_is_told_without_its_numbers():
 def test_a_table_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="caption is empty; expected a sentence that says what the table shows"):
         show_measured(" ", ["n"], [[1]])
-    with pytest.raises(ValueError, match=r"rows holds \[1, 2\]; expected 1 entries, one for each column"):
+    with pytest.raises(ValueError, match=r"rows contains \[1, 2\]; expected 1 entries, one for each column"):
         show_measured("Much.", ["n"], [[1, 2]])
 
 

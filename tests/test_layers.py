@@ -204,7 +204,7 @@ def test_dropout_acts_in_training_only(kind, need_weights):
         ({"num_heads": 0}, "num_heads is 0; expected a whole number, 1 or more"),
         ({"num_heads": 5}, "d_model is 12; expected a multiple of num_heads = 5"),
         ({"d_ff": 0}, "d_ff is 0; expected a whole number, 1 or more"),
-        ({"dropout": 1.0}, "dropout is 1.0; expected a fraction from 0 up to, not including, 1"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a fraction from 0 up to, but not including, 1"),
         ({"activation": "tanh"}, "activation is 'tanh'; expected one of 'relu', 'gelu'"),
     ],
 )

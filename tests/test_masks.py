@@ -144,7 +144,7 @@ def test_an_additive_mask_has_the_dtype_that_is_asked_for(name, dtype):
 
 @pytest.fixture
 def attention():
-    """q, k, v, a mask without empty rows, and the outputs: each query computed from the keys it may look at."""
+    """q, k, v, a mask without empty rows, and the outputs: each query computed from the keys it may attend to."""
     torch.manual_seed(0)
     q, k, v = torch.randn(5, 6), torch.randn(7, 6), torch.randn(7, 6)
     allowed = torch.rand(5, 7) < 0.5
@@ -191,7 +191,7 @@ def test_the_torch_module_reads_our_padding_as_key_padding_mask(attention, conve
 def test_a_bool_mask_that_is_none_is_refused(convert, bad):
     name = convert.__name__.split("_")[0]
     kind = f"a tensor of {bad.dtype}" if isinstance(bad, torch.Tensor) else f"a {type(bad).__name__}"
-    meaning = {"allowed": "True = may look", "blocked": "True = may not look"}[name]
+    meaning = {"allowed": "True = may attend", "blocked": "True = may not attend"}[name]
     # blocked_to_additive is blocked_to_allowed first, so its message speaks of `blocked`
     with pytest.raises(ValueError, match=f"^{name} is {kind}; expected a bool tensor, {meaning}$"):
         convert(bad)
@@ -203,7 +203,7 @@ class TestBadAdditiveMasks:
     def test_a_number_other_than_zero_and_minus_infinity(self, convert, strange):
         additive = ADDITIVE.clone()
         additive[2, 1] = float(strange)
-        with pytest.raises(ValueError, match=f"^additive holds {strange.replace('+', '.')}; expected nothing but 0 an"):
+        with pytest.raises(ValueError, match=f"^additive contains {strange.replace('+', '.')}; expected only 0 an"):
             convert(additive)
 
     @pytest.mark.parametrize("bad", [ALLOWED, ALLOWED.long(), ADDITIVE.tolist()])
@@ -268,7 +268,7 @@ def test_padding_from_lengths_refuses_bad_lengths(lengths, max_len, message):
     [
         ((causal(3), causal(3).float()), "a rule is a tensor of torch.float32; expected a bool tensor"),
         ((causal(3).long(),), "a rule is a tensor of torch.int64; expected a bool tensor"),
-        ((True, causal(3)), "a rule is a bool; expected a bool tensor, True = may look"),
+        ((True, causal(3)), "a rule is a bool; expected a bool tensor, True = may attend"),
         ((causal(3), causal(2)), r"the rules have shapes \(3, 3\), \(2, 2\); expected shapes that broadcast"),
     ],
 )

@@ -210,8 +210,8 @@ def test_what_is_no_matrix_is_refused(plot, values, shape):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rows": "abc"}, "rows holds 3 labels; expected 2"),
-        ({"columns": "ab"}, "columns holds 2 labels; expected 3"),
+        ({"rows": "abc"}, "rows contains 3 labels; expected 2"),
+        ({"columns": "ab"}, "columns contains 2 labels; expected 3"),
         ({"blocked": torch.ones(3, 2)}, r"blocked has shape \(3, 2\); expected that of values, \(2, 3\)"),
         ({"blocked": torch.ones(3)}, r"blocked has shape \(3,\); expected a matrix"),
     ],
@@ -223,7 +223,7 @@ def test_options_that_do_not_fit_are_refused(plot, values, options, message):
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_a_mask_of_numbers_is_refused(dtype):
-    with pytest.raises(ValueError, match=f"allowed holds {dtype}; expected bool, True = may look"):
+    with pytest.raises(ValueError, match=f"allowed contains {dtype}; expected bool, True = may attend"):
         plot_mask(ALLOWED.to(getattr(torch, dtype)))
 
 
@@ -367,7 +367,7 @@ def test_curves_bars_and_histograms_in_words():
     assert describe(curves) == "t | y | x\nours: (1, 1), (2, 2), (3, 4)\ntheirs: (1, 3), (2, 2.5), (3, 0.5)"
     assert describe(plot_bars(GROUPS, title="t")) == "t\nours: 3.00 ± 2.65\ntheirs: 4.50 ± 0.71"
     assert describe(plot_histograms(SAMPLES, bins=61, title="t")) == (
-        "t | share of the values\nours: mean 0.0, standard deviation 3.1\ntheirs: mean 0.0, standard deviation 17.3"
+        "t | fraction of the values\nours: mean 0.0, standard deviation 3.1\ntheirs: mean 0.0, standard deviation 17.3"
     )
 
 

@@ -154,8 +154,8 @@ def test_the_longest_sequence_fits():
 @pytest.mark.parametrize(
     ("shape", "offset", "message"),
     [
-        ((2, 10, 6), 0, "x reaches to position 9; expected positions below max_len = 9"),
-        ((2, 4, 6), 6, "x reaches to position 9; expected positions below max_len = 9"),
+        ((2, 10, 6), 0, "x goes up to position 9; expected positions below max_len = 9"),
+        ((2, 4, 6), 6, "x goes up to position 9; expected positions below max_len = 9"),
         ((2, 4, 5), 0, r"x has shape \(2, 4, 5\); expected \(B, T, 6\)"),
         ((4, 6), 0, r"x has shape \(4, 6\); expected \(B, T, 6\)"),
         ((2, 4, 6), -1, "offset is -1; expected a whole number, 0 or more"),

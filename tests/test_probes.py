@@ -85,19 +85,17 @@ def test_the_random_numbers_of_the_caller_stay_as_they_were():
 
 def test_bad_input():
     for x in (X[0], X[None, None]):
-        with pytest.raises(
-            ValueError, match=r"x has shape \(.*\); expected \(T, D\) or \(B, T, D\), and nothing empty"
-        ):
+        with pytest.raises(ValueError, match=r"x has shape \(.*\); expected \(T, D\) or \(B, T, D\), not empty"):
             influence(lambda x: x, x)
-    with pytest.raises(ValueError, match=r"x has shape \(0,\); expected ids \(T,\) or \(B, T\), and nothing empty"):
+    with pytest.raises(ValueError, match=r"x has shape \(0,\); expected ids \(T,\) or \(B, T\), not empty"):
         influence(lambda x: x, torch.zeros(0, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"x is a tensor of torch.bool; expected tokens of floats or ids of whole"):
+    with pytest.raises(ValueError, match=r"x is a tensor of torch.bool; expected tokens as floats, or ids as whole"):
         influence(lambda x: x, X > 0)
     with pytest.raises(
-        ValueError, match=r"function gave shape \(3, 3\); expected one output for each token, shape \(4,\)"
+        ValueError, match=r"function returned shape \(3, 3\); expected one output per token, shape \(4,\)"
     ):
         influence(lambda x: x[:3], X)
-    with pytest.raises(ValueError, match="function gave a NoneType; expected one output for each token"):
+    with pytest.raises(ValueError, match="function returned a NoneType; expected one output per token"):
         influence(lambda x: None, X)
     with pytest.raises(ValueError, match="draws is 0; expected a whole number, 1 or more"):
         leaks(lambda x: x, X, draws=0)
@@ -421,9 +419,9 @@ def test_what_true_means_in_torch():
 
 
 def test_a_mask_that_decides_nothing():
-    with pytest.raises(ValueError, match="output 0 moves with the last token, mask or no mask; expected that the mask"):
+    with pytest.raises(ValueError, match="output 0 changes with the last token, masked or not; expected the mask"):
         true_means_attend(lambda x, mask: attend(x, x, x)[0], X)
-    with pytest.raises(ValueError, match="output 0 does not move with the last token"):
+    with pytest.raises(ValueError, match="output 0 does not change with the last token"):
         true_means_attend(lambda x, mask: x, X)
     with pytest.raises(ValueError, match=r"x has shape \(1, 3\); expected \(T, D\) with two tokens or more"):
         true_means_attend(attention(true_looks=True), X[:1])

@@ -81,34 +81,34 @@ def test_a_file_in_another_encoding(save):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a\tb\nc\t\xff\xfe\n", "pairs.tsv, line 2: byte 3 is 0xff, which is no utf-8; expected utf-8, or encoding=…"),
-        ("a\tb\n走。\t走。\n".encode("gb18030"), "pairs.tsv, line 2: byte 1 is 0xd7, which is no utf-8"),
+        (b"a\tb\nc\t\xff\xfe\n", "pairs.tsv, line 2: byte 3 is 0xff, which is not valid in utf-8; expected utf-8, or"),
+        ("a\tb\n走。\t走。\n".encode("gb18030"), "pairs.tsv, line 2: byte 1 is 0xd7, which is not valid in utf-8"),
         ("a\tb\r\nc d\r\n", "pairs.tsv, line 2: no tab in 'c d'; expected source, tab, target"),
         ("a\tb\n\nc d\n", "pairs.tsv, line 3: no tab in 'c d'; expected source, tab, target"),
         ("c" * 50, f"pairs.tsv, line 1: no tab in '{'c' * 40}…'; expected"),
         ("a\tb\n\td\n", r"pairs.tsv, line 2: the source is empty in '\td'; expected source, tab, target"),
         ("a\tb\nc\t \tx\n", r"pairs.tsv, line 2: the target is empty in 'c\t \tx'; expected source, tab, target"),
         ("a\tb\tc\td\n", r"pairs.tsv, line 1: 4 columns in 'a\tb\tc\td'; expected source, target, attribution"),
-        ("", "pairs.tsv holds no sentence pair; expected lines of source, tab, target"),
-        ("\n \r\n\n", "pairs.tsv holds no sentence pair; expected lines of source, tab, target"),
-        ("\ufeff", "pairs.tsv holds no sentence pair; expected lines of source, tab, target"),
+        ("", "pairs.tsv contains no sentence pair; expected lines of source, tab, target"),
+        ("\n \r\n\n", "pairs.tsv contains no sentence pair; expected lines of source, tab, target"),
+        ("\ufeff", "pairs.tsv contains no sentence pair; expected lines of source, tab, target"),
         (
             "a\tb\n" + "c" * LONGEST_LINE + "\td\n",
             "pairs.tsv, line 2: longer than 100,000 bytes; expected one sentence",
         ),
-        ("a\tb\n".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
-        ("走".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8, save it anew"),
-        ("a\tb\n".encode("utf-16-be"), "pairs.tsv, line 1: a byte is 0, as in UTF-16 and in files that are no text"),
+        ("a\tb\n".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8: save it again"),
+        ("走".encode("utf-16"), "pairs.tsv, line 1: the file is in UTF-16; expected UTF-8: save it again"),
+        ("a\tb\n".encode("utf-16-be"), "pairs.tsv, line 1: a byte is 0, as in UTF-16 and in binary files"),
         (
             b"a\tb\nc\0\td\n",
-            "pairs.tsv, line 2: a byte is 0, as in UTF-16 and in files that are no text; expected a text",
+            "pairs.tsv, line 2: a byte is 0, as in UTF-16 and in binary files; expected a text",
         ),
         (b"\x7fELF\x02\x01\0\0\n", "pairs.tsv, line 1: a byte is 0"),
         (
             gzip.compress(b"a\tb\n", mtime=0),
-            "pairs.tsv, line 1: the file is packed by gzip; expected text, unpack it first",
+            "pairs.tsv, line 1: the file is compressed with gzip; expected text: unpack it first",
         ),
-        (b"PK\x03\x04\0\0", "pairs.tsv, line 1: the file is packed by zip; expected text, unpack it first"),
+        (b"PK\x03\x04\0\0", "pairs.tsv, line 1: the file is compressed with zip; expected text: unpack it first"),
     ],
 )
 @pytest.mark.parametrize("reads", [lambda path: list(read_pairs(path)), SentencePairs], ids=["reader", "task"])
@@ -126,7 +126,7 @@ def test_no_such_file_or_a_folder(tmp_path, reads):
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "nonsense"])
 def test_an_encoding_that_cannot_be_cut_into_lines(save, encoding):
-    with pytest.raises(ValueError, match=f"encoding is '{encoding}'; expected one that writes ASCII as it is"):
+    with pytest.raises(ValueError, match=f"encoding is '{encoding}'; expected one that keeps ASCII bytes"):
         list(read_pairs(save("a\tb\n"), encoding=encoding))
 
 
@@ -173,7 +173,7 @@ def test_the_small_file_of_the_course_loads():
     assert task.count("held_out") >= 3
     assert len(task.examples(8, seeded())) == 8
     assert repr(task).startswith("SentencePairs('sentence pairs of sentence_pairs.tsv', words: ")
-    assert task.difficulty == 5 and "one source sentence of 20" in task.unseen
+    assert task.difficulty == 5 and "one source sentence in 20" in task.unseen
 
 
 @pytest.mark.parametrize("split", ["train", "held_out"])
@@ -233,7 +233,7 @@ def test_translations_of_one_source_stay_together(save):
 def test_the_share_that_is_held_out(tmp_path):
     task = SentencePairs(write_pairs(tmp_path / "pairs.tsv", 3000), vocab_size=100, max_len=500, held_out_every=2)
     assert 0.45 < task.count("held_out") / (task.count("held_out") + task.count()) < 0.55
-    assert "one source sentence of 2," in task.unseen
+    assert "one source sentence in 2," in task.unseen
 
 
 def test_sentences_of_like_length_are_together(task):
@@ -264,14 +264,14 @@ def test_longer_sentences_are_left_out_and_counted(save):
 def test_a_split_without_pairs(save):
     task = SentencePairs(save("a\tb\nc\td\n"), vocab_size=20, held_out_every=1000)
     with pytest.raises(
-        ValueError, match=re.escape("split is 'held_out', of which pairs.tsv has no pair; expected the")
+        ValueError, match=re.escape("split is 'held_out', but pairs.tsv has no pair in it; expected the")
     ):
         task.batch(1, seeded(), "held_out")
 
 
 def test_a_file_of_held_out_pairs_alone(save):
     held_out = next(word for word in map(str, range(1000)) if SentencePairs().is_held_out(word))
-    with pytest.raises(ValueError, match="has no pair outside the held-out ones; expected more pairs"):
+    with pytest.raises(ValueError, match="has no pair to train on, only held-out ones; expected more pairs"):
         SentencePairs(save(f"{held_out}\tb\n"))
 
 
@@ -371,7 +371,7 @@ def test_pieces_are_used_as_a_vocabulary_is():
     assert pieces.encode(["▁cat", "nonsense"], bos=True, eos=True) == [BOS, pieces.words.index("▁cat"), UNK, EOS]
     assert pieces.decode(torch.arange(len(pieces))) == pieces.words
     for bad in (-1, len(pieces)):
-        with pytest.raises(ValueError, match=f"ids holds {bad}; expected ids from 0 to {len(pieces) - 1}"):
+        with pytest.raises(ValueError, match=f"ids contains {bad}; expected ids from 0 to {len(pieces) - 1}"):
             pieces.decode([bad])
 
 

@@ -97,13 +97,13 @@ def test_padding_has_no_part_in_the_loss_nor_in_the_gradient():
     [
         ((torch.zeros(2, 3, 5), torch.ones(2, 4)), r"logits has shape \(2, 3, 5\); expected \(2, 4, 'V'\)"),
         ((torch.zeros(6, 5), torch.ones(6)), r"logits has shape \(6, 5\); expected \(6, 'V'\)"),
-        ((torch.zeros(1, 2, 5), torch.zeros(1, 2)), "targets holds nothing but pad_id = 0; expected one word or more"),
+        ((torch.zeros(1, 2, 5), torch.zeros(1, 2)), "targets contains only pad_id = 0; expected one token or more"),
     ],
 )
 def test_errors_of_the_loss(arguments, message):
     with pytest.raises(ValueError, match=message):
         token_loss(*arguments, pad_id=PAD)
-    with pytest.raises(ValueError, match=r"smoothing is 1\.0; expected a fraction from 0 up to, not including, 1"):
+    with pytest.raises(ValueError, match=r"smoothing is 1\.0; expected a fraction from 0 up to, but not including, 1"):
         token_loss(torch.zeros(1, 1, 5), torch.ones(1, 1), pad_id=PAD, smoothing=1.0)
 
 
@@ -450,12 +450,12 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_errors_of_loading(tmp_path):
     trainer, path = make(), tmp_path / "model.pt"
-    with pytest.raises(ValueError, match=r"path is '.*model.pt', where no file is"):
+    with pytest.raises(ValueError, match=r"path is '.*model.pt', but there is no such file"):
         trainer.load(path)
     trainer.save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="is damaged: its checksum does not fit; expected a file that save"):
+    with pytest.raises(ValueError, match="is damaged: its checksum doesn't match; expected a file that save"):
         trainer.load(path)
     path.write_bytes(whole)
     with pytest.raises(ValueError, match=r"recipe has smoothing = 0\.1; expected 0\.0, as .*model.pt was trained"):
@@ -468,7 +468,7 @@ def test_errors_of_loading(tmp_path):
 def test_a_file_of_something_else_is_refused(tmp_path, text):
     path = tmp_path / "model.pt"
     path.write_bytes(text)
-    with pytest.raises(ValueError, match=r"path is '.*model\.pt', which is no checkpoint; expected a file that save"):
+    with pytest.raises(ValueError, match=r"path is '.*model\.pt', which is not a checkpoint; expected a file"):
         make().load(path)
 
 
@@ -555,7 +555,7 @@ def test_a_pickle_that_runs_code_is_not_run(tmp_path):
             return os.mkdir, (str(tmp_path / "evil"),)
 
     checkpoints.save(tmp_path / "model.pt", {"tensors": Evil()})
-    with pytest.raises(ValueError, match="which holds what torch cannot read"):
+    with pytest.raises(ValueError, match="which torch can't read"):
         make().load(tmp_path / "model.pt")
     assert not (tmp_path / "evil").exists()
 

@@ -58,7 +58,7 @@ def test_every_id_decodes_to_its_word_and_back(vocabulary):
 @pytest.mark.parametrize("bad", [-1, 8])
 @pytest.mark.parametrize("of_type", [list, torch.tensor])
 def test_decode_refuses_an_id_that_no_word_has(vocabulary, bad, of_type):
-    with pytest.raises(ValueError, match=f"ids holds {bad}; expected ids from 0 to 7"):
+    with pytest.raises(ValueError, match=f"ids contains {bad}; expected ids from 0 to 7"):
         vocabulary.decode(of_type([5, bad, 6]))
 
 

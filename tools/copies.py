@@ -72,7 +72,7 @@ class Copies:
 
 
 def without_outputs(notebook: NotebookNode) -> NotebookNode:
-    """As nobody has run it yet; what a learner runs is not folded away."""
+    """The notebook without outputs, and with nothing folded, for the learner to run."""
     for cell in notebook.cells:
         cell.metadata.pop("jupyter", None)
         if cell.cell_type == "code":

@@ -35,7 +35,7 @@ Point = tuple[float, float]
 
 
 class Box(NamedTuple):
-    """A rectangle by its centre and size, with its color and its words; a note is a quieter second line."""
+    """A rectangle by its center and size, with its color and text; a note is a second line in lighter text."""
 
     x: float
     y: float
@@ -247,7 +247,7 @@ def _heads(split: Box, join: Box) -> list[str]:
         _arrow(last.right(210), join.left(210), "(B, H, Q, d)"),
         *map(_box, (split, join)),
         *sheets,
-        _quiet(469, 350, "H heads, none sees another"),
+        _quiet(469, 350, "H heads, computed independently"),
     ]
 
 
@@ -536,7 +536,7 @@ def course_map(ready: Collection[str] = READY) -> str:
     return _picture("course-map", 630, "The course", _map_in_words(ready), [key, *lessons, *arrows])
 
 
-# --- An encoder layer in both orders ---------------------------------------------------------------------------
+# --- An encoder layer, Post-LN and Pre-LN ---------------------------------------------------------------------------
 
 
 def _plus(x: float, y: float) -> Box:
@@ -571,15 +571,16 @@ def _order(y: float, name: str, formula: str, norm_first: bool) -> list[str]:
 
 
 def encoder_layer() -> str:
-    """Where the norm stands: on the path of x, or in the branch."""
-    parts = _order(145, "Post-LN", "norm(x + sublayer(x)): the paper; each norm stands on the path of x", False)
-    parts += _order(300, "Pre-LN", "x + sublayer(norm(x)): each norm stands in a branch; x passes through", True)
+    """Post-LN and Pre-LN: where the norms of an encoder layer are."""
+    parts = _order(145, "Post-LN", "norm(x + sublayer(x)): the paper; each norm is on the path of x", False)
+    parts += _order(300, "Pre-LN", "x + sublayer(norm(x)): each norm is in a branch; one more ends the stack", True)
     description = (
-        "Two rows. Post-LN: x goes through self-attention, is added to what came out, then through a norm; the same "
-        "with the feed-forward network. Pre-LN: a norm and self-attention stand in a branch whose result is added to "
-        "x, which passes through untouched; the same with the feed-forward network."
+        "Two rows. Post-LN: x goes through self-attention, is added to the result, then goes through a norm; the same "
+        "with the feed-forward network. Pre-LN: a norm and self-attention are in a branch whose result is added to x, "
+        "which has no norm on its path; the same with the feed-forward network. After the last layer of the stack, "
+        "Pre-LN has one more norm."
     )
-    return _picture("encoder-layer", 370, "An encoder layer in both orders", description, parts)
+    return _picture("encoder-layer", 370, "An encoder layer: Post-LN and Pre-LN", description, parts)
 
 
 DIAGRAMS: dict[str, Callable[[], str]] = {

@@ -51,7 +51,7 @@ def merge(origin: NotebookNode | None, own: NotebookNode, new: NotebookNode) -> 
 
 
 def _both(old: NotebookNode | None, mine: NotebookNode, new: NotebookNode, ids: set[str]) -> list[NotebookNode]:
-    """What becomes of a cell that the learner has, and the new edition too."""
+    """What happens to a cell that is in the learner's copy and in the new edition."""
     same_kind = mine.cell_type == new.cell_type
     if _is_untouched(old, mine) or (same_kind and mine.source == new.source):
         kept = deepcopy(new)

@@ -42,7 +42,7 @@ def train(recipe: Recipe) -> tuple[Transformer, Translation]:
 
 
 def measure(path: Path, sentences: int) -> float:
-    """The share of so many held-out sentences that the model in the file translates without any mistake."""
+    """The fraction of held-out sentences that the model in the file translates without a mistake."""
     model, task = load_translator(path)
     held_out = task.batch(sentences, torch.Generator().manual_seed(TEST_SEED), "held_out")
     return exact_match(model, held_out, task)

@@ -5,7 +5,7 @@ python tools/setup.py --dev    and what developing the course needs
 python tools/setup.py --gpu    and torch's build for this machine's GPU
 
 Every target of the Makefile runs this file first. When the environment is ready, it does nothing.
-It uses the standard library only, and its syntax stays readable for old Pythons: whoever starts it
+It uses the standard library only, and its syntax is valid in old Pythons: if you start it
 with one gets a sentence about the version, not a SyntaxError.
 """
 
@@ -39,7 +39,7 @@ UV_VARIABLES = {
     "cert": "SSL_CERT_FILE",
 }
 
-AGAIN = "run the same command again, it goes on from there"
+AGAIN = "run the same command again: it continues from there"
 NO_BUILD = (
     "the package index has no build of one of the packages for this machine; use a 64-bit Python "
     f"on a current system, then {AGAIN}."
@@ -216,7 +216,7 @@ class Installer:
                 except SetupError as error:
                     if error.sentence != NO_BUILD:
                         raise
-                    print("There is no uv for this machine: pip goes on, more slowly.", flush=True)
+                    print("There is no uv for this machine: pip continues, more slowly.", flush=True)
                     return
         self.uv = [*uv, "pip", "install", "--python", VENV_PYTHON, "--no-build"]
         self.uv += ["--compile-bytecode"] * compile_all
@@ -283,14 +283,14 @@ def torch_version():
 
 
 def install_model(installer):
-    """Install the model of lesson 14. All else works without it: if nobody offers it any more, setup goes on."""
+    """Install the model of lesson 14. Everything else works without it: if it isn't available, setup continues."""
     try:
         installer.install("-r", WITHOUT_DEPENDENCIES)
     except SetupError as error:
         if error.sentence != NO_BUILD:
             raise
         sentence = f"the package index does not have what {WITHOUT_DEPENDENCIES} names; all but lesson 14 works."
-        print(f"Setup goes on: {sentence}", file=sys.stderr)
+        print(f"Setup continues: {sentence}", file=sys.stderr)
 
 
 def install_course():

@@ -1,4 +1,4 @@
-"""Writing with a trained model, one word after the other; each way yields its steps, so that they can be watched."""
+"""Generating with a trained model, token by token. Each method yields its steps, so that you can watch them."""
 
 from lessons.decoding.decoders import Cached, IncrementalDecoder, Recomputed, Table
 from lessons.decoding.sampling import distribution, sample

@@ -1,4 +1,4 @@
-"""What knows the next word: a model that remembers its keys and values, one that does not, and a table.
+"""Decoders that generate token by token: a model with a cache of keys and values, one without, and a table.
 
 Autoregressive decoding: Attention Is All You Need (arXiv 1706.03762), section 3. Keeping keys and values between the
 steps: Fast Transformer Decoding (arXiv 1911.02150), section 2.4.
@@ -19,40 +19,40 @@ from lessons.transformer import Transformer
 
 Norm = tuple[tuple[int, ...], Tensor, Tensor, float]  # normalized_shape, weight, bias, eps
 
-ROOM = 32  # positions that a memory has room for at first; it doubles when it is full
+ROOM = 32  # initial length of the cache; it doubles when it is full
 
 
 class IncrementalDecoder(Protocol):
-    """Reads words and gives the logits of the word after each of them. It remembers all that it has read."""
+    """Reads tokens and returns the logits of the token after each of them. It remembers all that it has read."""
 
     @property
     def batch_size(self) -> int:
-        """B, how many sentences it writes at once."""
+        """B, the number of sentences it generates at once."""
         ...
 
     @property
     def length(self) -> int:
-        """How many words of each sentence it has read."""
+        """How many tokens of each sentence it has read."""
         ...
 
     @property
     def device(self) -> torch.device:
-        """Where it wants the ids."""
+        """The device that the ids must be on."""
         ...
 
     def step(self, ids: Tensor) -> Tensor:
-        """ids (B, n), the words that follow what was read. Returns logits (B, n, V)."""
+        """ids (B, n), the next n tokens of each sentence. Returns logits (B, n, V)."""
         ...
 
     def select(self, rows: Tensor) -> None:
-        """Goes on with these of its sentences, rows (B',), some of them more than once."""
+        """Continue with these sentences, rows (B',); a row may occur more than once."""
 
     def forget(self, count: int) -> None:
-        """Takes the last `count` words back."""
+        """Undo the last `count` tokens of each sentence."""
 
 
 class _KeepsIds:
-    """What a decoder has that keeps its words so far as ids (B, length)."""
+    """The part of a decoder that stores the tokens so far as ids (B, length)."""
 
     ids: Tensor
 
@@ -74,7 +74,7 @@ class _KeepsIds:
 
 
 class Recomputed(_KeepsIds):
-    """A model that runs over the whole sentence for each new word: simple, and slow."""
+    """A model that recomputes the whole sentence for each new token: simple, and slow."""
 
     def __init__(self, model: Transformer, src: Tensor):
         """src (B, S), padded with the model's src_pad_id."""
@@ -95,10 +95,10 @@ class Recomputed(_KeepsIds):
 
 
 class Cached:
-    """A model that computes the keys and values of a word once, and then only looks them up.
+    """A model with a KV cache: the keys and values of each token are computed once, then stored.
 
-    Self-attention gains one key and one value a word; those of cross-attention never change. The logits are those of
-    the full pass, sentences of different length included.
+    The cache of self-attention grows by one key and one value per token, layer and head; that of cross-attention never
+    changes. The logits are those of the full pass up to rounding, also with padding.
     """
 
     def __init__(self, model: Transformer, src: Tensor):
@@ -110,7 +110,7 @@ class Cached:
             self.layers = [LayerMemory(layer, memory) for layer in model.decoder.layers]
         real = padding(src, pad_id=model.config.src_pad_id)  # (B, 1, 1, S)
         self.cross_allowed = None if real.all() else real
-        self.real = src.new_empty(len(src), 0, dtype=torch.bool)  # (B, length): no padding
+        self.real = src.new_empty(len(src), 0, dtype=torch.bool)  # (B, length), False = padding
         self.all_real = True
 
     @property
@@ -123,7 +123,7 @@ class Cached:
 
     @property
     def bytes(self) -> int:
-        """What the keys and values take in memory: those of cross-attention, and those of the words so far."""
+        """The size of the cache in bytes: cross-attention's keys and values, and those of the tokens so far."""
         return sum(layer.bytes(self.length) for layer in self.layers)
 
     @torch.no_grad()
@@ -149,7 +149,7 @@ class Cached:
         self.real = self.real[:, : self.length]
 
     def _tgt_allowed(self, ids: Tensor) -> Tensor | None:
-        """Who may look at whom, (B, 1, n, length + n), as in the full pass; None where everything may be seen."""
+        """The mask of self-attention, (B, 1, n, length + n), as in the full pass; None if nothing is blocked."""
         new = ids != self.model.config.tgt_pad_id  # (B, n)
         self.real = torch.cat([self.real, new], dim=1)
         self.all_real = self.all_real and bool(new.all())
@@ -160,11 +160,11 @@ class Cached:
 
 
 class LayerMemory:
-    """One layer of the decoder, with the keys and values that it has computed.
+    """One decoder layer with its cache of keys and values.
 
-    For one word at a time the arithmetic is so little that calling modules would take most of the time: the weights
-    are used as they are, those of q, k and v as one matrix. What changes in DecoderLayer changes here, too; a test
-    holds them together.
+    With one token at a time there is so little arithmetic that calling modules would take most of the time. So the
+    weights are used directly, those of q, k and v as one matrix. If you change DecoderLayer, change this class as
+    well; a test compares them.
     """
 
     def __init__(self, layer: DecoderLayer, memory: Tensor):
@@ -195,7 +195,7 @@ class LayerMemory:
         )
 
     def step(self, x: Tensor, length: int, allowed: Tensor | None, cross_allowed: Tensor | None) -> Tensor:
-        """x (B, n, D), after `length` words that were read. Returns (B, n, D)."""
+        """x (B, n, D), after the `length` tokens already read. Returns (B, n, D)."""
         inner = self._before(x, self.self_norm)
         q, k, v = (self._heads(y) for y in F.linear(inner, *self.qkv_proj).split(self.qkv_sizes, dim=-1))
         if self.rotary is not None:
@@ -240,9 +240,9 @@ class LayerMemory:
 
 
 class Table(_KeepsIds):
-    """A model made by hand: a function from the words so far to the probabilities of the next one.
+    """A model written by hand: a function from the tokens so far to the probabilities of the next one.
 
-    next_word: gets a tuple of ids, the begin mark among them, and gives V probabilities.
+    next_word: takes a tuple of ids, BOS first, and returns V probabilities that sum to 1.
     """
 
     def __init__(self, next_word: Callable[[tuple[int, ...]], Sequence[float]], batch_size: int = 1):
@@ -263,13 +263,13 @@ class Table(_KeepsIds):
     def _probabilities(self, words: list[int]) -> list[float]:
         row = list(self.next_word(tuple(words)))
         if any(p < 0 for p in row) or abs(sum(row) - 1) > 1e-4:
-            raise ValueError(f"next_word({tuple(words)}) is {row}; expected probabilities, none below 0, with sum 1")
+            raise ValueError(f"next_word({tuple(words)}) is {row}; expected probabilities that sum to 1")
         return row
 
 
 def _check_mode(model: Transformer) -> None:
     if model.training:
-        raise ValueError("model is in training mode, where dropout makes each pass another; expected model.eval()")
+        raise ValueError("model is in training mode, where dropout changes each pass; expected eval mode: model.eval()")
 
 
 def _check_step(ids: Tensor, batch_size: int) -> None:

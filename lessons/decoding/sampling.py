@@ -1,4 +1,4 @@
-"""Drawing the next word at random, from all words or from the likelier ones.
+"""Sampling the next token, from all tokens or from the most likely ones.
 
 Top-k: Hierarchical Neural Story Generation (arXiv 1805.04833), section 5.3. Top-p: The Curious Case of Neural Text
 Degeneration (arXiv 1904.09751), section 3.1.
@@ -17,22 +17,23 @@ from lessons.decoding.search import SpecialIds, Step, generate
 def distribution(
     logits: Tensor, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
-    """The probabilities that the next word is drawn by: logits (..., V) -> (..., V), each row with sum 1.
+    """The probabilities from which the next token is drawn: logits (..., V) -> (..., V), each row sums to 1.
 
-    temperature: the logits are divided by it; below 1 the likely words get likelier, above 1 all more alike.
-    top_k: only the k likeliest words stay. top_p: then, only the smallest set of likeliest words whose
-        probabilities have a sum of p or more. Of equally likely words at the edge, those with the smaller id stay.
+    temperature: the logits are divided by it. Below 1 the distribution is more peaked, above 1 flatter.
+    top_k: only the k most likely tokens keep their probability; the result is normalized again.
+    top_p: then, only the smallest set of most likely tokens whose probabilities sum to p or more; normalized again.
+        Among equally likely tokens at the edge, those with the smaller id stay.
     """
     _check(logits, temperature, top_k, top_p)
     probabilities = (logits / temperature).softmax(dim=-1)  # (..., V)
     if top_k is None and top_p is None:
         return probabilities
-    ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)  # (..., V), likeliest first
+    ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)  # (..., V), most likely first
     if top_k is not None:
         ordered[..., top_k:] = 0.0
         ordered = ordered / ordered.sum(dim=-1, keepdim=True)
     if top_p is not None:
-        before = ordered.cumsum(dim=-1) - ordered  # the sum of all likelier words
+        before = ordered.cumsum(dim=-1) - ordered  # the sum of all more likely tokens
         ordered = ordered.masked_fill(before >= top_p, 0.0)
         ordered = ordered / ordered.sum(dim=-1, keepdim=True)
     return torch.zeros_like(probabilities).scatter(-1, words, ordered)
@@ -48,7 +49,10 @@ def sample(
     top_p: float | None = None,
     max_len: int = 50,
 ) -> Iterator[Step]:
-    """Each next word drawn from `distribution`; ends as `greedy` does."""
+    """Draws each next token from `distribution`, and stops as `greedy` does.
+
+    generator: the source of the random numbers; the same generator state gives the same sentences.
+    """
 
     def choose(logits: Tensor) -> Tensor:
         probabilities = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
@@ -58,7 +62,7 @@ def sample(
 
 
 def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:
-    """One id a row: (..., V) -> (...)."""
+    """One id per row: (..., V) -> (...)."""
     rows = probabilities.reshape(-1, probabilities.size(-1))
     return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1])
 
@@ -67,7 +71,7 @@ def _check(logits: Tensor, temperature: float, top_k: int | None, top_p: float |
     if logits.dim() == 0:
         raise ValueError("logits has no axis; expected (..., V)")
     if not is_number(temperature) or not temperature > 0:
-        raise refusal("temperature", temperature, "a number above 0: for the likeliest word use greedy")
+        raise refusal("temperature", temperature, "a number above 0; for the most likely token use greedy")
     optional(positive, top_k=top_k)
     if top_p is not None and (not is_number(top_p) or not 0 < top_p <= 1):
         raise refusal("top_p", top_p, "a sum of probabilities above 0, up to 1")

@@ -1,6 +1,6 @@
-"""The likeliest sentence, searched for word by word: greedily, or with a beam.
+"""Greedy decoding and beam search: a likely sentence, token by token. Neither is sure to find the most likely one.
 
-The normalization by length: Google's Neural Machine Translation System (arXiv 1609.08144), section 7, equation (14).
+The length penalty: Google's Neural Machine Translation System (arXiv 1609.08144), section 7, equation (14).
 """
 
 from collections import deque
@@ -25,10 +25,10 @@ class SpecialIds(Protocol):
 
 
 class Step(NamedTuple):
-    """One more word for each sentence of a batch.
+    """One more token for each sentence of a batch.
 
-    ids (B, t): all words so far, from the begin mark on; padding after the end mark.
-    logits (B, V): what the last word was chosen by. finished (B,): bool, True = the sentence has its end mark.
+    ids (B, t): all tokens so far, BOS first; padding after EOS.
+    logits (B, V): those from which the last token was chosen. finished (B,): bool, True = the sentence has its EOS.
     """
 
     ids: Tensor
@@ -37,14 +37,14 @@ class Step(NamedTuple):
 
 
 def greedy(decoder: IncrementalDecoder, special: SpecialIds, *, max_len: int = 50) -> Iterator[Step]:
-    """Always the likeliest next word, until each sentence has its end mark or max_len words beside the begin mark."""
+    """Takes the most likely next token, until every sentence has its EOS or max_len tokens after BOS."""
     return generate(decoder, special, lambda logits: logits.argmax(dim=-1), max_len)
 
 
 def generate(
     decoder: IncrementalDecoder, special: SpecialIds, choose: Callable[[Tensor], Tensor], max_len: int
 ) -> Iterator[Step]:
-    """Writes with any rule that chooses: logits (B, V) -> ids (B,)."""
+    """Generates with any rule `choose` for the next token: logits (B, V) -> ids (B,). Stops as `greedy` does."""
     positive(max_len=max_len)
     ids = torch.full((decoder.batch_size, 1), special.bos_id, device=decoder.device)  # (B, 1)
     finished = torch.zeros(decoder.batch_size, dtype=torch.bool, device=decoder.device)
@@ -57,9 +57,10 @@ def generate(
 
 
 class Hypothesis(NamedTuple):
-    """A sentence of a beam search: its ids from the begin mark on, and the log of its probability.
+    """A sentence of a beam search: its ids, BOS first, and the log of its probability.
 
-    parent: its place in the beam of the step before. score: log_prob, normalized by the length.
+    score: log_prob divided by the length penalty. parent: the index, in the previous beam, of the hypothesis that this
+    one extends.
     """
 
     ids: tuple[int, ...]
@@ -70,7 +71,7 @@ class Hypothesis(NamedTuple):
 
 
 class BeamStep(NamedTuple):
-    """kept: the beam, best first. dropped: the best of those that had no place in it, as many at most."""
+    """kept: the beam, best first. dropped: the best candidates that didn't fit, at most as many as the beam's width."""
 
     kept: list[Hypothesis]
     dropped: list[Hypothesis]
@@ -79,16 +80,18 @@ class BeamStep(NamedTuple):
 def beam(
     decoder: IncrementalDecoder, special: SpecialIds, *, width: int = 4, length_penalty: float = 1.0, max_len: int = 50
 ) -> Iterator[BeamStep]:
-    """The `width` best sentences at each step, of one source. A finished one stays as it is and keeps its place
-    as long as no better ones come. It ends when all are finished or have max_len words.
+    """Keeps the `width` best hypotheses for one source sentence at each step.
 
-    length_penalty: alpha in score = log_prob / ((5 + length) / 6) ** alpha; 0 leaves the log_prob, which prefers
-        short sentences.
+    A finished hypothesis stays unchanged, and in the beam until `width` better ones push it out. The search ends when
+    all kept hypotheses are finished or have max_len tokens after BOS.
+
+    length_penalty: alpha in score = log_prob / ((5 + length) / 6) ** alpha; length counts the tokens after BOS. With 0
+        the score is the log_prob, which favors short sentences.
     """
     _check_beam(decoder, width, length_penalty)
     positive(max_len=max_len)
     kept = [Hypothesis((special.bos_id,), 0.0, 0.0, False, 0)]
-    rows = [0]  # which row of the decoder each unfinished hypothesis goes on from
+    rows = [0]  # the row of the decoder that each unfinished hypothesis continues
     for _ in range(max_len):
         decoder.select(torch.tensor(rows, device=decoder.device))
         open_places = [i for i, hypothesis in enumerate(kept) if not hypothesis.finished]
@@ -108,19 +111,19 @@ def beam(
 def _extensions(
     hypothesis: Hypothesis, place: int, log_probs: Tensor, special: SpecialIds, count: int, length_penalty: float
 ) -> list[Hypothesis]:
-    """The likeliest words after a hypothesis; impossible ones are left out."""
+    """The most likely extensions of a hypothesis by one token, without impossible ones."""
     found = []
     best, words = log_probs.topk(min(count, len(log_probs)))
     for log_prob, word in zip(best.tolist(), words.tolist()):
         if log_prob > float("-inf"):
             ids, total = (*hypothesis.ids, word), hypothesis.log_prob + log_prob
-            score = total / ((5 + len(ids) - 1) / 6) ** length_penalty  # the begin mark was not written
+            score = total / ((5 + len(ids) - 1) / 6) ** length_penalty  # BOS doesn't count
             found.append(Hypothesis(ids, total, score, word == special.eos_id, place))
     return found
 
 
 def last(steps: Iterable[Kind]) -> Kind:
-    """The last step: what the whole run comes to."""
+    """Runs all steps and returns the last one."""
     found = deque(steps, maxlen=1)
     if not found:
         raise ValueError("steps is empty; expected one step or more")
@@ -129,7 +132,7 @@ def last(steps: Iterable[Kind]) -> Kind:
 
 def _check_beam(decoder: IncrementalDecoder, width: int, length_penalty: float) -> None:
     if decoder.batch_size != 1:
-        raise ValueError(f"decoder has {decoder.batch_size} sentences; expected one: a beam is for one source")
+        raise ValueError(f"decoder has {decoder.batch_size} sentences; expected one: beam search handles one source")
     positive(width=width)
     if not is_number(length_penalty) or not length_penalty >= 0:
         raise refusal("length_penalty", length_penalty, "a number, 0 or more")

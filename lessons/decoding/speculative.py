@@ -1,4 +1,6 @@
-"""A small model proposes a few words, the large one judges them all in one pass; the result is as if it wrote alone.
+"""Speculative decoding: a small model proposes a few tokens, the large one checks them all in one pass.
+
+The sentences have the same distribution as if the large model had generated them alone.
 
 Fast Inference from Transformers via Speculative Decoding (arXiv 2211.17192), section 2.3, algorithm 1; Accelerating
 Large Language Model Decoding with Speculative Sampling (arXiv 2302.01318).
@@ -20,8 +22,8 @@ from lessons.decoding.search import SpecialIds
 class SpeculativeStep(NamedTuple):
     """One pass of the large model.
 
-    ids: all words so far, from the begin mark on. proposed: the words of the draft. accepted: how many of them stay;
-    the word after them is the large model's own.
+    ids: all tokens so far, BOS first. proposed: the tokens of the draft model. accepted: how many of them stay; the
+    next token comes from the large model itself, unless EOS was accepted.
     """
 
     ids: tuple[int, ...]
@@ -41,37 +43,39 @@ def speculative(
     top_p: float | None = None,
     max_len: int = 50,
 ) -> Iterator[SpeculativeStep]:
-    """One sentence, drawn as `sample(decoder, …)` would draw it: the same distribution, in fewer passes of `decoder`.
+    """One sentence with the distribution of `sample(decoder, …)`, in at most as many passes of `decoder`.
 
-    proposals: how many words the draft proposes in each pass, at most.
+    draft: the small model. decoder: the large model; both have read nothing yet, and have one sentence.
+    proposals: the most tokens that the draft model proposes per pass. The other options are those of `sample`.
     """
     positive(proposals=proposals, max_len=max_len)
     _check_one_sentence(draft=draft, decoder=decoder)
     probabilities = partial(distribution, temperature=temperature, top_k=top_k, top_p=top_p)
     ids = (special.bos_id,)
     while ids[-1] != special.eos_id and len(ids) <= max_len:
-        room = max_len - len(ids)  # one more word comes from the decoder itself
+        room = max_len - len(ids)  # one more token comes from the decoder itself
         proposed, guessed = _propose(draft, ids, special, min(proposals, room), generator, probabilities)
         logits = decoder.step(torch.tensor([[ids[-1], *proposed]], device=decoder.device))[0]  # (n + 1, V)
         accepted, own = judge(proposed, guessed, probabilities(logits), generator)
         ended = special.eos_id in proposed[:accepted]
         ids = (*ids, *proposed[:accepted], *(() if ended else (own,)))
         for model in (draft, decoder):
-            model.forget(max(0, model.length - len(ids) + 1))  # all but the last word stays read
+            model.forget(max(0, model.length - len(ids) + 1))  # keep all but the last token
         yield SpeculativeStep(ids, proposed, accepted)
 
 
 def judge(proposed: tuple[int, ...], guessed: Tensor, true: Tensor, generator: torch.Generator) -> tuple[int, int]:
-    """How many proposed words stay, and the word that follows them.
+    """How many proposed tokens are accepted, and the token that follows them.
 
-    proposed: n ids, drawn from the rows of guessed (n, V), the draft's probabilities. true (n + 1, V): the large
-    model's. A word w stays with probability min(1, true[w] / guessed[w]). After the first that does not stay comes one
-    drawn from what true has more than guessed; after all n, one from the last row of true.
+    proposed: n ids, drawn from the rows of guessed (n, V), the probabilities of the draft model. true (n + 1, V): those
+    of the large model. Token w is accepted with probability min(1, true[w] / guessed[w]). The first rejected token is
+    replaced by one drawn from max(0, true - guessed), normalized; if all n are accepted, one more is drawn from the
+    last row of true. Algorithm 1 of arXiv 2211.17192.
     """
     for i, word in enumerate(proposed):
         if torch.rand((), generator=generator) * guessed[i, word] >= true[i, word]:
             rest = (true[i] - guessed[i]).clamp(min=0.0)
-            rest = rest if rest.sum() > 0 else true[i]  # where both differ by rounding alone
+            rest = rest if rest.sum() > 0 else true[i]  # if they differ only by rounding
             return i, int(draw_ids(rest / rest.sum(), generator))
     return len(proposed), int(draw_ids(true[-1], generator))
 
@@ -84,7 +88,7 @@ def _propose(
     generator: torch.Generator,
     probabilities: Callable[[Tensor], Tensor],
 ) -> tuple[tuple[int, ...], Tensor]:
-    """Up to `count` words of the draft, no more after an end mark, and the probabilities that each was drawn by."""
+    """Up to `count` tokens of the draft model, none after EOS, and the probabilities that each was drawn from."""
     proposed, guessed = (), []
     while len(proposed) < count and special.eos_id not in proposed:
         unread = (*ids, *proposed)[draft.length :]

@@ -1,4 +1,4 @@
-"""Pictures: arrays in, Axes out. Nothing here knows a model."""
+"""Charts: functions that take arrays and return Axes. Nothing here depends on a model."""
 
 from lessons.plots.curves import plot_bars, plot_curves, plot_histograms
 from lessons.plots.heatmaps import plot_mask, plot_matrix, plot_scores, plot_weights

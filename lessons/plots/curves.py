@@ -1,4 +1,4 @@
-"""Numbers against numbers: curves, bars with error bars, histograms; told apart by mark and line, not color alone."""
+"""Curves, bars with error bars, histograms. Curves differ in marker and line style, not only in color."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def plot_curves(
     title: str = "",
     log: str = "",
 ) -> Axes:
-    """One curve a name, each as long as x. `log` names the logarithmic axes: "", "x", "y" or "xy"."""
+    """One curve per name, with one value for each x. `log` names the logarithmic axes: "", "x", "y" or "xy"."""
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
     for i, (name, y) in enumerate(curves.items()):
         y = _numbers(y)
@@ -50,9 +50,9 @@ def plot_bars(
     ylabel: str = "",
     title: str = "",
 ) -> Axes:
-    """One bar a name: the mean of its numbers, each shown as a dot, with an error bar of one standard deviation.
+    """One bar per name: the mean of its numbers, with a dot for each and an error bar of one standard deviation.
 
-    A single number is a bar alone.
+    A single number gets a bar without dot and error bar. Returns the Axes.
     """
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
     numbers = {name: _numbers(group).ravel() for name, group in groups.items()}
@@ -72,10 +72,10 @@ def plot_histograms(
     ax: Axes | None = None,
     bins: int = 41,
     xlabel: str = "",
-    ylabel: str = "share of the values",
+    ylabel: str = "fraction of the values",
     title: str = "",
 ) -> Axes:
-    """The distributions of several samples over the same bins, as outlines."""
+    """The distributions of several samples over the same bins, as outlines; the heights of one sample sum to 1."""
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
     positive(bins=bins)
     if not samples:
@@ -83,15 +83,15 @@ def plot_histograms(
     numbers = {name: _numbers(sample).ravel() for name, sample in samples.items()}
     edges = np.histogram_bin_edges(np.concatenate(list(numbers.values())), bins=bins)
     for i, (name, sample) in enumerate(numbers.items()):
-        share = np.histogram(sample, bins=edges)[0] / len(sample)
-        ax.stairs(share, edges, label=name, color=COLORS[i % 6], linestyle=LINES[i % 6], linewidth=1.8)
+        fractions = np.histogram(sample, bins=edges)[0] / len(sample)
+        ax.stairs(fractions, edges, label=name, color=COLORS[i % 6], linestyle=LINES[i % 6], linewidth=1.8)
     return _finish(ax, xlabel, ylabel, title)
 
 
 def _numbers(values: Any) -> np.ndarray:
     numbers = as_array(values).astype(float)
     if numbers.size == 0:
-        raise ValueError("there is nothing to draw: expected at least one number for each name")
+        raise ValueError("a name has no numbers; expected at least one number for each name")
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""A drawn Axes in words and numbers: so that a wrong figure shows as a difference in text."""
+"""Describes drawn Axes in words and numbers, so that a changed figure is a changed text."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -47,16 +47,16 @@ def _points(ax: Axes) -> list[str]:
 def _histograms(ax: Axes) -> list[str]:
     lines = []
     for stairs in (patch for patch in ax.patches if isinstance(patch, StepPatch)):
-        share, edges, _ = stairs.get_data()
+        fractions, edges, _ = stairs.get_data()
         middle = (edges[1:] + edges[:-1]) / 2
-        mean = (share * middle).sum()
-        spread = np.sqrt((share * (middle - mean) ** 2).sum())
+        mean = (fractions * middle).sum()
+        spread = np.sqrt((fractions * (middle - mean) ** 2).sum())
         lines.append(f"{stairs.get_label()}: mean {round(mean, 1) + 0.0:.1f}, standard deviation {spread:.1f}")
     return lines
 
 
 def _notes(ax: Axes) -> list[str]:
-    """What is written over the ticks, as the mean of a bar is."""
+    """The texts above the ticks, such as the mean of a bar."""
     names = {place: label.get_text() for place, label in zip(ax.get_xticks(), ax.get_xticklabels())}
     notes = [text for text in ax.texts if isinstance(text, Annotation)]
     return [f"{names.get(note.xy[0], 'at ' + str(note.xy))}: {note.get_text()}" for note in notes]

@@ -1,7 +1,7 @@
-"""Matrices as pictures, with numbers in the cells and named axes.
+"""Matrices as heatmaps, with numbers in the cells and named axes.
 
-Bright means much, or visible. Three marks stand for what is no ordinary number, and none is a color alone:
-× on hatched gray for a blocked cell, −∞ on black, NaN on cross-hatched white.
+In weights and masks bright means large, or visible. Special cells never differ by color alone: × on hatched gray is a
+blocked cell, −∞ is on black, NaN on cross-hatched white.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from lessons._checks import whole
 from lessons.plots.arrays import as_array
 
-WEIGHTS, SIGNED = "cividis", "PuOr"  # both can be told apart in every common form of color blindness
+WEIGHTS, SIGNED = "cividis", "PuOr"  # both are readable with the common forms of color blindness
 
 
 def plot_matrix(
@@ -33,9 +33,10 @@ def plot_matrix(
     cmap: str = SIGNED,
     limits: tuple[float, float] | None = None,
 ) -> Axes:
-    """Any matrix (R, C). `blocked` (R, C), True = crossed out whatever its number.
+    """Any matrix (R, C). blocked (R, C): bool, True = crossed out, whatever the number.
 
-    decimals: how many the numbers in the cells have; None draws no numbers. limits: the values of the colors' ends.
+    decimals: of the numbers in the cells; None draws no numbers. limits: the values at both ends of the color map.
+    Returns the Axes; a wrong shape or number of labels is a ValueError.
     """
     matrix = _matrix(values, "values")
     crossed = np.zeros(matrix.shape, dtype=bool) if blocked is None else _matrix(blocked, "blocked").astype(bool)
@@ -76,10 +77,10 @@ def plot_weights(weights: Any, *, ax: Axes | None = None, title: str = "weights"
 
 
 def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = "allowed", **options: Any) -> Axes:
-    """A mask (Q, K) of bools, True = may look: bright with 1, or crossed out with ×."""
+    """A mask (Q, K) of bools, True = may attend: bright with 1, or crossed out with ×."""
     matrix = _matrix(allowed, "allowed")
     if matrix.dtype != bool:
-        raise ValueError(f"allowed holds {matrix.dtype}; expected bool, True = may look")
+        raise ValueError(f"allowed contains {matrix.dtype}; expected bool, True = may attend")
     colors = {"cmap": WEIGHTS, "limits": (0.0, 1.0)}
     defaults: dict[str, Any] = {**_ATTENTION, **colors, "decimals": 0, "blocked": ~matrix}
     return plot_matrix(matrix.astype(float), ax=ax, title=title, **{**defaults, **options})
@@ -98,7 +99,7 @@ def _matrix(values: Any, name: str) -> np.ndarray:
 def _labels(labels: Sequence[str] | None, count: int, name: str) -> list[str]:
     labels = [str(i) for i in range(count)] if labels is None else list(labels)
     if len(labels) != count:
-        raise ValueError(f"{name} holds {len(labels)} labels; expected {count}")
+        raise ValueError(f"{name} contains {len(labels)} labels; expected {count}")
     return labels
 
 
@@ -127,7 +128,7 @@ def _write_numbers(ax: Axes, matrix: np.ndarray, where: np.ndarray, decimals: in
     for row, column in np.argwhere(where).tolist():
         value = matrix[row, column]
         color = mesh.to_rgba(np.array(float(value)))
-        ink = "#ffffff" if _luminance(color) < 0.179 else "#000000"  # the greater contrast
+        ink = "#ffffff" if _luminance(color) < 0.179 else "#000000"  # the color with the greater contrast
         text = f"{round(float(value), decimals) + 0.0:.{decimals}f}".replace("-", "−")
         ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
 

@@ -1,4 +1,4 @@
-"""Dates in many spellings, and in the one of ISO 8601: March 3rd, 2024 → 2024-03-03."""
+"""Dates in many formats, translated to ISO 8601: March 3rd, 2024 → 2024-03-03."""
 
 from calendar import monthrange
 from datetime import date
@@ -12,8 +12,8 @@ _MONTHS = "January February March April May June July August September October N
 _WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 MONTHS, WEEKDAYS = _MONTHS.split(), _WEEKDAYS.split()
 
-# All are clear without knowing the country: a month is a word, or the year comes first, or the spelling is 3.3.2024,
-# which has the day first wherever it is used. 03/03/24 is left out: in America its month comes first.
+# All are clear without knowing the country: the month is a word, or the year comes first, or it is 3.3.2024, where the
+# day comes first. 03/03/24 is missing, because in America its month comes first.
 SPELLINGS = (
     "{day} {month} {year}",
     "{nth} {month} {year}",
@@ -35,7 +35,7 @@ SPELLINGS = (
 
 
 def is_held_out(month: int, day: int) -> bool:
-    """Whether a day of the year, as 2 May, is kept from training: a tenth, and of each month and each number some."""
+    """Whether a day of the year, such as 2 May, is held out: about a tenth of them, some in each month."""
     return (day + 3 * month) % 10 == 7
 
 
@@ -54,12 +54,12 @@ def spell(day: date, spelling: str) -> str:
 
 
 class Dates(Task):
-    """March 3rd, 2024 → 2024-03-03, by characters, from 1900 to 2099."""
+    """March 3rd, 2024 → 2024-03-03, character by character, from 1900 to 2099."""
 
     def __init__(self):
         unseen = (
-            "A day of the year, such as 2 May: a tenth of the days never occurs in training, in no year and no "
-            "spelling. Each month, each day of the month, each year and each spelling does."
+            "Days of the year, such as 2 May: a tenth of the days never occur in training, in any year or spelling. "
+            "Every month, every day of the month, every year and every spelling does."
         )
         spelled = (
             spell(date(2024, month, day), s) for month in range(1, 13) for day in range(1, 29) for s in SPELLINGS
@@ -73,7 +73,7 @@ class Dates(Task):
 
 
 def draw_date(rng: Random, *, held_out: bool) -> date:
-    """A date of the calendar, each month equally often. 29 February comes in leap years only."""
+    """A valid date; all years and all months are equally likely before the split."""
     while True:
         year = FIRST_YEAR + int(rng.random() * (LAST_YEAR - FIRST_YEAR + 1))
         month = 1 + int(rng.random() * 12)

@@ -22,7 +22,7 @@ UNITS = ("", "十", "百", "千")
 
 
 def english(number: int) -> str:
-    """In words, in British use: "and" before what follows the last hundreds or thousands. Three thousand and five."""
+    """In words, with a British "and" before the last two digits: three thousand and five."""
     whole(0, LARGEST, number=number)
     millions, thousands, rest = number // 1_000_000, number // 1000 % 1000, number % 1000
     words = [f"{_below_1000(n)} {unit}" for n, unit in ((millions, "million"), (thousands, "thousand")) if n]
@@ -34,8 +34,8 @@ def english(number: int) -> str:
 def chinese(number: int) -> str:
     """In Chinese numerals.
 
-    A gap of one or more zeros inside a number is one 零: 三千零五, 三百零五万零七. Two is 二 before 十, 百, 千 and 万:
-    二百二十二; in speech, 两百 and 两千 are as right. 10 to 19 begin with 十 where nothing comes before: 十五, but
+    One or more zeros inside a number become one 零: 三千零五, 三百零五万零七. Two is 二 before 十, 百, 千 and 万:
+    二百二十二; in speech, 两百 and 两千 are also correct. 10 to 19 start with 十 if no digit comes before: 十五, but
     一百一十五.
     """
     whole(0, LARGEST, number=number)
@@ -49,20 +49,20 @@ def chinese(number: int) -> str:
 
 
 def is_held_out(number: int) -> bool:
-    """Whether a number has a group of three digits, its hundreds not 0, that is kept from training.
+    """Whether a number contains a held-out group of three digits.
 
-    A group of the hundreds h, the tens t and the ones u is held out where h + 3t + 7u ends in 5: a tenth of them.
+    A group with hundreds h (not 0), tens t and ones u is held out if h + 3t + 7u ends in 5: a tenth of them.
     """
     return any(group in _HELD_OUT for group in (number % 1000, number // 1000 % 1000))
 
 
 class Numerals(Task):
-    """Three hundred and five → 三百零五, for 0 to `largest`; each length of number is equally frequent."""
+    """Three hundred and five → 三百零五, for 0 to `largest`; short and long numbers are about equally frequent."""
 
     def __init__(self, largest: int = 99_999):
         whole(999, LARGEST, largest=largest)
         unseen = (
-            "Groups of three digits, as 305: a tenth of those from 100 to 999 never occurs in training, neither as "
+            "Groups of three digits, such as 305: a tenth of those from 100 to 999 never occur in training, neither as "
             "hundreds, tens and ones (305, 12305) nor as thousands (305000)."
         )
         english_vocab = make_vocabulary(*SMALL, *TENS, "hundred thousand million and -")
@@ -108,7 +108,7 @@ def _below_100(number: int) -> str:
 
 
 def _below_10000(number: int) -> str:
-    """The digits with their units, a gap as one 零; "" for 0."""
+    """The digits with their units, zeros inside as one 零; "" for 0."""
     written, gap = "", False
     for unit, digit in zip(reversed(UNITS), map(int, f"{number:04}")):
         if digit:

@@ -1,4 +1,4 @@
-"""Reading a file of sentence pairs line by line: source, tab, target, and perhaps a tab and where it comes from."""
+"""Reads a file of sentence pairs line by line: source, tab, target, and optionally a tab and an attribution."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,14 +7,14 @@ LONGEST_LINE = 100_000  # bytes
 MOST_COLUMNS = 3  # source, target, attribution
 SHOWN = 40  # characters of a bad line
 UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}  # how such files begin
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}  # their first bytes
 
 
 def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
-    """The pairs (source, target) of a file, one after the other, so that no more than a line is in memory.
+    """The pairs (source, target) of a file, one after the other, with only one line in memory.
 
-    Lines may end as on Windows, the file may begin with a byte order mark, and blank lines are skipped. Anything else
-    is a ValueError that names file and line.
+    Windows line ends, a byte order mark and blank lines are fine. Anything else is a ValueError that names the file
+    and the line.
     """
     path = Path(path)
     if not path.is_file():
@@ -32,35 +32,35 @@ def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[s
                 found = True
                 yield pair
     if not found:
-        raise ValueError(f"{path.name} holds no sentence pair; expected lines of source, tab, target")
+        raise ValueError(f"{path.name} contains no sentence pair; expected lines of source, tab, target")
 
 
 def _check_encoding(encoding: str) -> None:
-    """Lines are cut at the byte of "\\n", which UTF-16 has inside other characters."""
+    """Refuse encodings such as UTF-16: lines are split at the byte of "\\n", which other characters contain there."""
     try:
         usable = "a\t\n".encode(encoding) == b"a\t\n"
     except LookupError:
         usable = False
     if not usable:
-        raise ValueError(f"encoding is {encoding!r}; expected one that writes ASCII as it is, as utf-8 or gb18030")
+        raise ValueError(f"encoding is {encoding!r}; expected one that keeps ASCII bytes, such as utf-8 or gb18030")
 
 
 def _first(line: bytes) -> bytes:
-    """The first line without its byte order mark; it shows what kind of file this is."""
+    """The first line without its byte order mark; a ValueError if it shows that the file isn't text."""
     if line.startswith(UTF16_BOMS):
-        raise ValueError("the file is in UTF-16; expected UTF-8, save it anew")
+        raise ValueError("the file is in UTF-16; expected UTF-8: save it again as UTF-8")
     for start, name in PACKED.items():
         if line.startswith(start):
-            raise ValueError(f"the file is packed by {name}; expected text, unpack it first")
+            raise ValueError(f"the file is compressed with {name}; expected text: unpack it first")
     return line.removeprefix(UTF8_BOM)
 
 
 def _pair(line: bytes, encoding: str) -> tuple[str, str] | None:
-    """What a line holds; None where it is blank."""
+    """The pair of a line, or None for a blank line."""
     if len(line) > LONGEST_LINE:
-        raise ValueError(f"longer than {LONGEST_LINE:,} bytes; expected one sentence pair in a line")
+        raise ValueError(f"longer than {LONGEST_LINE:,} bytes; expected one sentence pair per line")
     if b"\0" in line:
-        raise ValueError("a byte is 0, as in UTF-16 and in files that are no text; expected a text file in UTF-8")
+        raise ValueError("a byte is 0, as in UTF-16 and in binary files; expected a text file in UTF-8")
     text = _decode(line, encoding).rstrip("\r\n")
     if not text.strip():
         return None
@@ -80,8 +80,8 @@ def _decode(line: bytes, encoding: str) -> str:
     try:
         return line.decode(encoding)
     except UnicodeDecodeError as error:
-        found = f"byte {error.start + 1} is 0x{line[error.start]:02x}, which is no {encoding}"
-        raise ValueError(f"{found}; expected {encoding}, or encoding=… as the file was saved") from None
+        found = f"byte {error.start + 1} is 0x{line[error.start]:02x}, which is not valid in {encoding}"
+        raise ValueError(f"{found}; expected {encoding}, or encoding=… with the encoding of the file") from None
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,7 @@ from lessons._checks import whole
 from lessons.tasks.task import HELD_OUT, SPACED, TRAIN, Batch, Task, check_draw
 from lessons.vocabulary import Vocabulary
 
-STEP = 7  # a letter is never followed by the one that stands so many places after it in the alphabet
+STEP = 7  # in training no letter is followed by the one 7 places after it in the alphabet
 
 
 class Reversal(Task):
@@ -19,8 +19,8 @@ class Reversal(Task):
         whole(2, min_len=min_len)
         whole(min_len, max_len=max_len)
         unseen = (
-            f"Two letters side by side of which the second stands {STEP} places after the first in the alphabet, that "
-            "begins again after z: a h, b i, … z g. A held-out sequence has one such pair or more, training none."
+            f"Two neighboring letters, the second {STEP} places after the first in the alphabet, which starts again "
+            "after z: a h, b i, … z g. A held-out sequence has one such pair or more; a training sequence has none."
         )
         letters = Vocabulary(ascii_lowercase)
         super().__init__("reversal", 1, unseen, (letters, letters), (SPACED, SPACED))
@@ -30,7 +30,7 @@ class Reversal(Task):
         check_draw(size, split)
         lengths = torch.randint(self.min_len, self.max_len + 1, (size, 1), generator=generator)  # (B, 1)
         steps = self._steps(lengths, split, generator)  # (B, S)
-        letters = steps.cumsum(dim=-1) % 26 + len(self.src_vocab) - 26  # the special words come first
+        letters = steps.cumsum(dim=-1) % 26 + len(self.src_vocab) - 26  # the special tokens come first
         place = torch.arange(steps.size(1))  # (S,)
         src = letters.where(place < lengths, self.src_vocab.pad_id)
         backwards = src.gather(1, (lengths - 1 - place).clamp(min=0))  # (B, S)
@@ -41,7 +41,7 @@ class Reversal(Task):
         return Batch(src, tgt)
 
     def _steps(self, lengths: Tensor, split: str, generator: torch.Generator) -> Tensor:
-        """How far each letter stands after the one before it; the first letter is free. Returns (B, S)."""
+        """How many places each letter is after the previous one; the first letter is free. Returns (B, S)."""
         shape = len(lengths), int(lengths.max())
         steps = torch.randint(25, shape, generator=generator)
         steps += steps >= STEP  # any step but STEP

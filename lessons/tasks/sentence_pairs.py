@@ -1,4 +1,4 @@
-"""A task from a file of sentence pairs, such as the public collections have them."""
+"""A task from a file of sentence pairs, in the format of public collections: source, tab, target."""
 
 from array import array
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ from lessons.tasks.subwords import Subwords
 from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
 
 SAMPLE = Path(__file__).with_name("sentence_pairs.tsv")  # a small file, English and Chinese
-LEARNED_FROM = 50_000  # pairs, drawn evenly from the file, from which the pieces of words are learned
-BUCKET = 512  # pairs of like length, from which a batch is drawn
+LEARNED_FROM = 50_000  # random pairs of the file, from which the subwords are learned
+BUCKET = 512  # pairs of similar length, from which a batch is drawn
 
 
 class SentencePairs(Task):
-    """The pairs of a file. They are kept as ids alone: some 4 bytes for each piece of a word.
+    """The pairs of a file, stored as ids, 4 bytes each.
 
-    vocab_size: of each side, at most. max_len: longer sentences, counted in pieces, are left out; `skipped` says how
-    many. held_out_every: one source sentence of so many is held out.
+    vocab_size: the maximum for each side. max_len: longer sentences, counted in subwords, are left out; `skipped`
+    counts them. held_out_every: about one in this many source sentences is held out. encoding: of the file.
     """
 
     def __init__(
@@ -40,33 +40,33 @@ class SentencePairs(Task):
         self.path, self.skipped, self._every = Path(path), 0, held_out_every
         learned_from = _sample(pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0]))
         if not learned_from:
-            raise ValueError(f"{self.path.name} has no pair outside the held-out ones; expected more pairs")
+            raise ValueError(f"{self.path.name} has no pair to train on, only held-out ones; expected more pairs")
         sources, targets = zip(*learned_from)
         vocabs = Subwords(sources, vocab_size=vocab_size), Subwords(targets, vocab_size=vocab_size)
         unseen = (
-            f"Whole sentences: one source sentence of {held_out_every}, with all its translations. A piece of a word "
-            "that training lacks is read as unknown."
+            f"Whole sentences: about one source sentence in {held_out_every}, with all its translations. Characters "
+            "that never occur in training become <unk>."
         )
         name = f"sentence pairs of {self.path.name}"
         super().__init__(name, 5, unseen, vocabs, (vocabs[0].writing, vocabs[1].writing))
         self._splits = self._load(read_pairs(path, encoding=encoding), *vocabs, max_len)
 
     def is_held_out(self, source: str) -> bool:
-        """Whether a source sentence is kept from training."""
+        """Whether a source sentence is held out."""
         return crc32(source.encode()) % self._every == 0
 
     def count(self, split: str = TRAIN) -> int:
-        """How many pairs a split has."""
+        """The number of pairs in a split."""
         check_draw(1, split)
         return len(self._splits[split][0])
 
     def batch(self, size: int, generator: torch.Generator, split: str = TRAIN) -> Batch:
-        """Pairs of like length, so that there is little padding; each pair of the split is equally likely."""
+        """Pairs of similar length, so that there is little padding; each pair of the split is equally likely."""
         check_draw(size, split)
         sides = self._splits[split]
         total = len(sides[0])
         if total == 0:
-            raise ValueError(f"split is {split!r}, of which {self.path.name} has no pair; expected the other one")
+            raise ValueError(f"split is {split!r}, but {self.path.name} has no pair in it; expected the other split")
         first = int(torch.randint(total, (), generator=generator)) // BUCKET * BUCKET
         places = first + torch.randint(min(BUCKET, total - first), (size,), generator=generator)  # (B,)
         rows = self._order[split][places]
@@ -78,7 +78,7 @@ class SentencePairs(Task):
         splits = {split: (_Sentences(), _Sentences()) for split in SPLITS}
         for source, target in pairs:
             src, tgt = src_vocab.encode(source), tgt_vocab.encode(target, bos=True, eos=True)
-            if len(src) > max_len or len(tgt) > max_len + 2:  # the marks
+            if len(src) > max_len or len(tgt) > max_len + 2:  # BOS and EOS
                 self.skipped += 1
                 continue
             srcs, tgts = splits[HELD_OUT if self.is_held_out(source) else TRAIN]
@@ -89,7 +89,7 @@ class SentencePairs(Task):
 
 
 class _Sentences:
-    """Sentences of ids in one row of 4-byte numbers, and where each of them starts."""
+    """Sentences of ids, stored in one array of 4-byte numbers, and the start of each sentence."""
 
     def __init__(self) -> None:
         self._ids, self._starts = array("i"), array("q", [0])
@@ -105,7 +105,7 @@ class _Sentences:
         return torch.tensor(self._starts).diff()
 
     def rows(self, which: Tensor, pad_id: int) -> Tensor:
-        """Some of the sentences as (B, T), filled up with pad_id."""
+        """Some of the sentences as (B, T), padded with pad_id."""
         starts = torch.frombuffer(self._starts, dtype=torch.long)
         ids = torch.frombuffer(self._ids, dtype=torch.int32)
         first, end = starts[which, None], starts[which + 1, None]  # (B, 1)
@@ -114,12 +114,12 @@ class _Sentences:
 
 
 def _by_length(src: Tensor, tgt: Tensor) -> Tensor:
-    """The order of the pairs from short to long, by the longer side and then by the other."""
+    """The order of the pairs from short to long, first by the longer side, then by the sum of both."""
     return (torch.maximum(src, tgt) * 2**20 + src + tgt).argsort(stable=True)
 
 
 def _sample(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    """At most LEARNED_FROM pairs, each equally likely; which ones depends on the file alone."""
+    """At most LEARNED_FROM pairs, each equally likely; the choice depends only on the file."""
     rng, kept = Random(0), []
     for i, pair in enumerate(pairs):
         if i < LEARNED_FROM:

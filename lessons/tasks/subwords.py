@@ -1,4 +1,4 @@
-"""A vocabulary of pieces of words, learned from sentences: frequent words stay whole, rare ones are put together."""
+"""A vocabulary of subwords, learned from sentences: frequent words are one token, rare words several."""
 
 import re
 from collections.abc import Iterable
@@ -11,18 +11,18 @@ from lessons._checks import whole
 from lessons.tasks.task import Writing
 from lessons.vocabulary import SPECIAL, UNK, Vocabulary
 
-BLANK = "▁"  # in a piece, for the blank before a word
+BLANK = "▁"  # in a subword: the blank before a word
 CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters and Japanese syllables
-LONGEST = 40  # characters of a word; what goes on is cut
+LONGEST = 40  # characters of a word; longer ones are split
 UNIT = re.compile(rf"{BLANK}?[{CJK}]|{BLANK}?[^\W{CJK}]{{1,{LONGEST}}}|{BLANK}?.", re.DOTALL)
-REMEMBERED = 2**16  # words whose pieces are kept at hand
+REMEMBERED = 2**16  # words whose subwords are cached
 
 
 class Subwords(Vocabulary):
-    """Pieces and their ids, by byte pair encoding (arXiv 1508.07909).
+    """Subwords and their ids, learned by byte pair encoding (arXiv 1508.07909).
 
-    Words are parted from marks, and a Chinese character is a word by itself. A piece after a blank starts with ▁. A
-    character that was not in the sentences becomes `unk_id`.
+    Words and punctuation are separated, and a Chinese character is a word by itself. A subword after a blank starts
+    with ▁. A character that is not in the sentences becomes `unk_id`. vocab_size: the maximum, 8 or more.
     """
 
     def __init__(self, sentences: Iterable[str], *, vocab_size: int):
@@ -46,7 +46,7 @@ class Subwords(Vocabulary):
         return Writing(self.split, lambda pieces: "".join(pieces).replace(BLANK, " ").strip())
 
     def split(self, text: str) -> list[str]:
-        """The pieces of a text."""
+        """The subwords of a text."""
         return self.decode(self.encode(text))
 
     def _ids_of(self, text: str) -> list[int]:
@@ -55,5 +55,5 @@ class Subwords(Vocabulary):
 
 
 def _units(text: str) -> list[str]:
-    """Words, marks and Chinese characters, each with the blank before it; composed, so that é is one character."""
+    """Words, punctuation and Chinese characters, each with the blank before it, in NFC, where é is one character."""
     return UNIT.findall(BLANK.join(normalize("NFC", text).split()))

@@ -1,7 +1,7 @@
-"""What every task of this folder is: sentence pairs without end, as padded ids or as texts.
+"""The base class of all tasks: an endless supply of sentence pairs, as padded ids or as texts.
 
-A task has two splits. "held_out" holds only combinations that "train" never shows, though it shows all their parts;
-the task's `unseen` says in words which combinations these are.
+A task has two splits. "held_out" contains only combinations that never occur in "train", though all their parts do;
+`unseen` describes these combinations in words.
 """
 
 import re
@@ -20,14 +20,14 @@ SPLITS = TRAIN, HELD_OUT = "train", "held_out"
 
 
 class Batch(NamedTuple):
-    """src (B, S): the words alone. tgt (B, T): begin mark, words, end mark. Both are filled up with pad_id."""
+    """src (B, S): only the words. tgt (B, T): BOS, words, EOS. Both are padded with pad_id."""
 
     src: Tensor
     tgt: Tensor
 
 
 class Writing(NamedTuple):
-    """How a text is cut into the words that a model sees, and how they are joined again."""
+    """How a text is split into the words that a model sees, and how they are joined again."""
 
     split: Callable[[str], list[str]]
     join: Callable[[list[str]], str]
@@ -38,9 +38,9 @@ CHARACTERS = Writing(list, "".join)
 
 
 class Task:
-    """Sentence pairs to learn from. A task of its own gives `pairs`, or `batch` where it can make ids at once.
+    """Sentence pairs to learn from. A subclass implements `pairs`, or `batch` if it can generate ids directly.
 
-    name: for the reader. difficulty: 1, learned in a minute, to 5. unseen: which combinations are held out.
+    difficulty: from 1, the easiest, to 5. unseen: describes which combinations are held out.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Task:
         return f"{type(self).__name__}({self.name!r}, words: {len(self.src_vocab)} and {len(self.tgt_vocab)})"
 
     def pairs(self, size: int, rng: Random, split: str) -> list[tuple[list[str], list[str]]]:
-        """So many pairs (words of the source, words of the target) of a split."""
+        """`size` pairs (words of the source, words of the target) of a split, "train" or "held_out"."""
         raise NotImplementedError
 
     def batch(self, size: int, generator: torch.Generator, split: str = TRAIN) -> Batch:
-        """So many pairs as ids, padded to the longest among them. The generator alone decides which."""
+        """`size` pairs as ids, padded to the longest of them. They depend only on the generator's state."""
         check_draw(size, split)
         pairs = self.pairs(size, Random(draw_seed(generator)), split)
         src = pad_batch([self.src_vocab.encode(src) for src, _ in pairs], pad_id=self.src_vocab.pad_id)
@@ -72,18 +72,18 @@ class Task:
         return Batch(src, pad_batch(encoded, pad_id=self.tgt_vocab.pad_id))
 
     def examples(self, size: int, generator: torch.Generator, split: str = TRAIN) -> list[tuple[str, str]]:
-        """The texts of what `batch` gives for the same arguments."""
+        """The texts (source, target) of what `batch` returns for the same arguments."""
         src, tgt = self.batch(size, generator, split)
         return [(self.decode(s, side="src"), self.decode(t)) for s, t in zip(src, tgt)]
 
     def encode(self, text: str, *, side: str = "src") -> list[int]:
-        """The ids of a text: of the source the words alone, of the target (side="tgt") with begin and end mark."""
+        """The ids of a text: only the words for the source; BOS, words, EOS for the target (side="tgt")."""
         _check_side(side)
-        marks = side == "tgt"
-        return self._vocab[side].encode(self._writing[side].split(text), bos=marks, eos=marks)
+        is_target = side == "tgt"
+        return self._vocab[side].encode(self._writing[side].split(text), bos=is_target, eos=is_target)
 
     def decode(self, ids: Iterable[int] | Tensor, *, side: str = "tgt") -> str:
-        """The text of some ids, up to the first end mark; begin marks and padding are left away."""
+        """The text of some ids, up to the first EOS and without BOS and padding."""
         _check_side(side)
         ids, vocab = ids.tolist() if isinstance(ids, Tensor) else list(ids), self._vocab[side]
         if vocab.eos_id in ids:
@@ -92,12 +92,12 @@ class Task:
 
 
 def draw_seed(generator: torch.Generator) -> int:
-    """A whole number from the generator, which starts a faster source of random numbers."""
+    """A whole number from the generator: the seed of Python's generator, which is faster."""
     return int(torch.randint(2**62, (), generator=generator))
 
 
 def pick(rng: Random, choices: Sequence[T]) -> T:
-    """One of the choices. It asks rng for nothing but random(), which every version of Python keeps the same."""
+    """One of the choices. It uses only rng.random(), whose numbers are the same in all versions of Python."""
     return choices[int(rng.random() * len(choices))]
 
 
@@ -111,13 +111,13 @@ def _check_side(side: str) -> None:
 
 
 def longest_words(words: Iterable[str]) -> Callable[[str], list[str]]:
-    """A function that cuts a text without blanks: always the longest known word, and else one character."""
+    """A function that splits a text without blanks: always off the longest known word, or one unknown character."""
     known = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
     return re.compile(rf"{known}|\S").findall
 
 
 def words_of(*texts: str) -> list[str]:
-    """The words of all texts, each once, in alphabetical order."""
+    """All words of the texts, each once, sorted."""
     return sorted({word for text in texts for word in text.split()})
 
 

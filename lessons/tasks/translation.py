@@ -1,7 +1,7 @@
 """English sentences and their Chinese translation, from a small grammar: short sentences, real reordering.
 
-Time and place stand at the end in English and before the verb in Chinese: I ate a cake at home yesterday,
-我 昨天 在 家 吃 了 一 个 蛋糕. Chinese counts with a measure word that the noun chooses; a question keeps the order.
+Time and place come last in English and before the verb in Chinese: I ate a cake at home yesterday,
+我 昨天 在 家 吃 了 一 个 蛋糕. Chinese counts with a measure word that depends on the noun; questions keep the order.
 """
 
 import re
@@ -11,7 +11,7 @@ from lessons.tasks import words
 from lessons.tasks.task import HELD_OUT, SPLITS, Task, Writing, longest_words, make_vocabulary, pick
 from lessons.tasks.words import NOUNS, VERBS, Noun, Person, Phrase, Verb
 
-SHORTEST, LONGEST = 4, 12  # words of a sentence, the mark at its end among them
+SHORTEST, LONGEST = 4, 12  # words of a sentence, including the final . or ?
 KINDS = ("statement",) * 7 + ("negation",) * 5 + ("question",) * 5 + ("who", "what", "where")
 TENSES = ("past", "past", "habit", "future")
 NOTHING, WHO, WHAT, WHERE = Phrase("", ""), Person("who", "谁", True, "who"), Phrase("", "什么"), Phrase("", "在 哪里")
@@ -24,7 +24,7 @@ FUNCTION_WORDS = Phrase(
 
 
 def is_held_out(verb: str, noun: str) -> bool:
-    """Whether a verb with this object, as ("buy", "book"), is kept from training: a tenth of the pairs."""
+    """Whether a verb with this object, such as ("buy", "book"), is held out: a tenth of the pairs."""
     return (verb, noun) in _HELD_OUT
 
 
@@ -33,8 +33,8 @@ class Translation(Task):
 
     def __init__(self):
         unseen = (
-            "A verb with its object: a tenth of the pairs, such as {} {}, never occurs in training, in no tense and no "
-            "number. Each verb and each noun does, and often."
+            "A verb with its object: a tenth of the pairs, such as {} {}, never occur in training, in any tense or "
+            "number. Every verb and every noun does."
         ).format(*next((verb.base, noun.many) for verb, noun in PAIRS if is_held_out(verb.base, noun.one)))
         vocabs = make_vocabulary(*_all_words(0)), make_vocabulary(*_all_words(1))
         known = frozenset(vocabs[0].words)
@@ -52,7 +52,7 @@ class Translation(Task):
 
 
 def write(kind: str, tense: str, who: Person, verb: Verb, what: Phrase, place: Phrase, time: Phrase) -> Phrase:
-    """The sentence on both sides. kind: one of KINDS; tense: one of TENSES. place and time may be NOTHING."""
+    """The sentence in both languages. kind: one of KINDS; tense: one of TENSES. place and time may be NOTHING."""
     mark = Phrase(".", "。") if kind in ("statement", "negation") else Phrase("?", "？")
     end = f"{what.en} {place.en} {time.en} {mark.en}"
     auxiliary = {"past": "did", "habit": "does" if who.third else "do", "future": "will"}[tense]
@@ -71,7 +71,7 @@ def write(kind: str, tense: str, who: Person, verb: Verb, what: Phrase, place: P
 
 
 def draw_sentence(rng: Random, split: str) -> Phrase:
-    """One sentence, whose verb and object were kept from training or were not; as long as it happens to be."""
+    """One sentence of any length, whose verb and object belong to the split."""
     kind, tense = pick(rng, KINDS), pick(rng, TENSES)
     verb, noun = pick(rng, pick(rng, pick(rng, _BY_WORD[split])))
     if (kind == "what" and split == HELD_OUT) or (kind == "where" and tense == "past"):
@@ -86,24 +86,24 @@ def draw_sentence(rng: Random, split: str) -> Phrase:
 
 
 def person(rng: Random, asked: bool) -> Person:
-    """Someone who does something: I, Tom, the doctor, my friend. Nobody asks what "I" did."""
+    """A subject: I, Tom, the doctor, my friend. Questions don't ask about "I"."""
     if rng.random() < 0.4:
         return pick(rng, words.PRONOUNS[1:] if asked else words.PRONOUNS)
     return pick(rng, pick(rng, words.OTHERS))
 
 
 def when(rng: Random, kind: str, tense: str) -> Phrase:
-    """A time that suits the tense. A habit that is told has one always: "I read books" could else be past."""
-    if tense == "habit" and kind == "negation":  # not "every day", where it is open what "not" belongs to
+    """A time that fits the tense. A statement of a habit always has one, because "I read books" could be past."""
+    if tense == "habit" and kind == "negation":  # with "every day" it is unclear what "not" negates
         return pick(rng, words.USUAL_TIMES) if rng.random() < 0.5 else NOTHING
     needed = tense == "habit" and kind in ("statement", "who")
     return pick(rng, pick(rng, words.TIMES[tense])) if needed or rng.random() < 0.7 else NOTHING
 
 
 def thing(rng: Random, noun: Noun, who: Person, kind: str, tense: str, *, one: bool) -> Phrase:
-    """The object of the verb: three books, this book, my friend's book, books; `one`: of which one has one at a time.
+    """The object of the verb: three books, this book, my friend's book, books. `one`: only one at a time, as a hat.
 
-    A habit is about books in general or about one's own, and what is not done is not counted.
+    A habit is about books in general or somebody's own, and a negation has no number.
     """
     chance, habit = rng.random(), tense == "habit"
     if chance < 0.25 and "subject" not in noun.classes:
@@ -134,7 +134,7 @@ def counted(noun: Noun, number: Phrase, adjective: Phrase = NOTHING) -> Phrase:
 
 
 def shown(noun: Noun, which: Phrase, adjective: Phrase = NOTHING) -> Phrase:
-    """This book, 这 本 书; of several, 些 stands for the measure word: these books, 这 些 书."""
+    """This book, 这 本 书. In the plural 些 replaces the measure word: these books, 这 些 书."""
     many = which.zh.endswith("些")
     return Phrase(
         f"{which.en} {adjective.en} {noun.many if many else noun.one}",
@@ -143,7 +143,7 @@ def shown(noun: Noun, which: Phrase, adjective: Phrase = NOTHING) -> Phrase:
 
 
 def owner(rng: Random, who: Person) -> Phrase:
-    """Whose something is: my, Tom's, the doctor's, my friend's; not "Tom ate Tom's cake"."""
+    """The owner of a thing: my, Tom's, the doctor's, my friend's; never "Tom ate Tom's cake"."""
     if rng.random() < 0.4:
         return pick(rng, words.POSSESSIVES)
     while (whose := pick(rng, pick(rng, words.OTHERS))).head == who.head:
@@ -152,13 +152,13 @@ def owner(rng: Random, who: Person) -> Phrase:
 
 
 def adjective(rng: Random, noun: Noun) -> Phrase:
-    """Now and then one that suits the noun."""
+    """Sometimes an adjective that fits the noun, else NOTHING."""
     suited = words.ADJECTIVES[noun]
     return pick(rng, suited) if suited and rng.random() < 0.4 else NOTHING
 
 
 def split_english(text: str, known: frozenset[str]) -> list[str]:
-    """Words, 's and marks apart. The first word is written small, unless it is known as it stands: I, Tom."""
+    """Words, 's and punctuation. The first word becomes lowercase, unless it is known as it is: I, Tom."""
     found = re.sub(r"('s\b|[^\w\s'])", r" \1 ", text.replace("’", "'")).split()
     if found and found[0] not in known:
         found[0] = found[0][:1].lower() + found[0][1:]
@@ -183,7 +183,7 @@ for _split in SPLITS:
 
 
 def _all_words(side: int) -> list[str]:
-    """Everything that a sentence can hold: 0 English, 1 Chinese."""
+    """All words that sentences can contain. side: 0 English, 1 Chinese."""
     forms = [(f"{noun.one} {noun.many}", f"{noun.zh} {noun.measure}") for noun in NOUNS]
     forms += [(f"{verb.base} {verb.third} {verb.past}", verb.zh) for verb in VERBS]
     people = [*words.PRONOUNS, *words.POSSESSIVES, *words.NAMES, *words.ROLES, *words.RELATIVES]

@@ -1,20 +1,20 @@
-"""The words of the small English and Chinese grammar, as tables: one entry a line, its columns parted by "|".
+"""The words of the small English and Chinese grammar, as tables: one entry per line, columns separated by "|".
 
-A verb takes the nouns of its classes and stands with the places of its classes; so does an adjective with nouns.
+A verb goes with the nouns and places of its classes; an adjective goes with the nouns of its class.
 """
 
 from typing import NamedTuple
 
 
 class Phrase(NamedTuple):
-    """Some words in English and in Chinese, parted by blanks."""
+    """Some words in English and in Chinese, separated by blanks."""
 
     en: str
     zh: str
 
 
 class Person(NamedTuple):
-    """third: takes "does" and "buys". head: the word by which two people are told apart."""
+    """third: third person singular, with "does" and "buys". head: the word that identifies the person."""
 
     en: str
     zh: str
@@ -23,7 +23,7 @@ class Person(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """many: the plural. measure: the Chinese word between number and noun. Both are "" where it is not counted."""
+    """many: the plural. measure: the Chinese measure word. Both are "" for a noun that isn't counted."""
 
     one: str
     many: str
@@ -193,7 +193,7 @@ RELATIVES = _phrases(
 NAMED = [Person(en, zh, True, en) for en, zh in NAMES]
 WITH_THE = [Person(f"the {en}", zh, True, en) for en, zh in ROLES]
 RELATED = [Person(f"{whose.en} {en}", f"{whose.zh} {zh}", True, en) for whose in POSSESSIVES for en, zh in RELATIVES]
-OTHERS = [NAMED, WITH_THE, RELATED]  # people who are no pronoun
+OTHERS = [NAMED, WITH_THE, RELATED]  # everybody except pronouns
 
 NUMBERS = _phrases("two | 两; three | 三; four | 四; five | 五; six | 六; seven | 七; eight | 八; nine | 九; ten | 十")
 _PARTS_OF_DAY = _phrases("morning | 早上; afternoon | 下午; evening | 晚上")

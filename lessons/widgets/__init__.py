@@ -1,4 +1,4 @@
-"""Widgets for the notebooks: state in Python, computed by the floors below, drawn in the browser."""
+"""Widgets for the notebooks: the state is computed in Python, and drawn in the browser."""
 
 from lessons.widgets.attention_explorer.widget import AttentionExplorer
 from lessons.widgets.decoding_explorer.widget import DecodingExplorer

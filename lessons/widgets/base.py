@@ -1,4 +1,4 @@
-"""What every widget shares: state on both sides, clear errors, and a picture of itself where nothing runs."""
+"""The base class of all widgets: state on both sides, clear errors, and a picture where nothing runs."""
 
 import reprlib
 from collections.abc import Generator, Mapping
@@ -20,7 +20,7 @@ LONGEST_PROBLEM = 400  # characters
 
 
 def to_json(numbers: Tensor, _: Any = None) -> Any:
-    """Numbers in their shortest form, nested as the axes are; JSON has no infinity and no NaN, they go as text."""
+    """Numbers in their shortest form, nested like the axes; JSON has no infinity and no NaN, so they become text."""
     if not isinstance(numbers, Tensor):
         return numbers  # what the browser sent, before it is validated
     array = numbers.detach().cpu()
@@ -41,13 +41,13 @@ def from_json(numbers: Any, _: Any = None) -> Any:
 
 
 class BadValue(TraitError, ValueError):
-    """A value that is refused: for those who set it a ValueError; for traitlets a reason to take all changes back."""
+    """A refused value: a ValueError for the caller, and for traitlets a reason to undo all changes."""
 
 
 class Shared(AnyTrait):
-    """A trait whose validator says by a ValueError what is wrong; whatever else it raises refuses the value as well."""
+    """A trait whose validator raises a ValueError for a bad value; any other exception refuses the value as well."""
 
-    allow_none = False  # None is for the validator to judge
+    allow_none = False  # the validator decides about None
 
     def _cross_validate(self, obj: Any, value: Any) -> Any:
         try:
@@ -59,21 +59,21 @@ class Shared(AnyTrait):
 
 
 class Computed(Shared):
-    """A trait that follows from the rest: only the widget itself sets it, by `_compute`."""
+    """A trait that is computed from the others: only the widget sets it, in `_compute`."""
 
     def validate(self, obj: Any, value: Any) -> Any:
         if not obj._computing:
-            raise BadValue(f"{self.name} is {reprlib.repr(value)}; expected nobody to set it: the widget does")
+            raise BadValue(f"{self.name} is {reprlib.repr(value)}; expected no one to set it: the widget does")
         return value
 
 
 def synced(**options: Any) -> Any:
-    """A trait of both sides. The browser's messages arrive in order and need no echo."""
+    """A trait that Python and the browser both set. The browser's messages arrive in order, so they need no echo."""
     return Shared(**options).tag(sync=True, echo_update=False)
 
 
 def computed() -> Any:
-    """A trait that the browser gets and nobody sets."""
+    """A computed trait that is sent to the browser."""
     return Computed().tag(sync=True, echo_update=False)
 
 
@@ -83,7 +83,7 @@ def as_tensor(trait: Any) -> Any:
 
 
 def to_tensor(value: Any, name: str, wanted: str = "a matrix of numbers") -> Tensor:
-    """A detached float tensor on the CPU, of a tensor, an array or nested lists."""
+    """A detached float tensor on the CPU, from a tensor, an array or nested lists."""
     try:
         numbers = torch.as_tensor(value)
         numbers = numbers if numbers.is_floating_point() else numbers.float()
@@ -102,19 +102,19 @@ class LessonWidget(anywidget.AnyWidget):
 
     _css = style()
     _computing = _replaying = False
-    _beside: tuple[str, ...] = ()  # attributes that change with the traits, and are put back with them
+    _beside: tuple[str, ...] = ()  # attributes that change with the traits, and are restored with them
 
     def __init__(self, following: Mapping[str, Any] | None = None, /, **state: Any):
-        """following: the computed traits, as they are at the beginning."""
+        """following: the computed traits and their first values."""
         with self._as_computed():
             following = following or {}
             for name in following.keys() & state.keys():
-                raise BadValue(f"{name} is {reprlib.repr(state[name])}; expected nobody to set it: the widget does")
+                raise BadValue(f"{name} is {reprlib.repr(state[name])}; expected no one to set it: the widget does")
             super().__init__(**following, **state)
         self.on_msg(self._receive)
 
     def panels(self) -> list[pictures.Panel]:
-        """What is drawn where no script runs."""
+        """The panels drawn where no script runs."""
         raise NotImplementedError
 
     def note(self) -> str:
@@ -122,23 +122,23 @@ class LessonWidget(anywidget.AnyWidget):
         return ""
 
     def lines(self) -> list[str]:
-        """An ordered list of what the panels do not say, or nothing."""
+        """An ordered list of what the panels don't say, or nothing."""
         return []
 
     def drawing(self) -> pictures.Drawing | None:
-        """A chart that stands above the panels, or nothing."""
+        """A chart above the panels, or nothing."""
         return None
 
     def answer(self, question: Any) -> dict[str, Any]:
-        """What the browser is told when it asks."""
+        """The answer to a question from the browser."""
         raise ValueError(f"question is {question!r}; expected none: {type(self).__name__} answers no questions")
 
     def figure(self) -> Figure:
-        """What the widget shows, as a figure of matplotlib."""
+        """What the widget shows, as a matplotlib figure."""
         return pictures.figure(self.panels())
 
     def to_html(self) -> str:
-        """A page of its own that needs no script: tables with the same marks, and each cell in words."""
+        """A separate page that needs no script: tables with the same symbols, and each cell in words."""
         said = self.note(), self.lines(), self.drawing()
         return pictures.page(type(self).__name__, repr(self), self.panels(), *said)
 
@@ -147,10 +147,10 @@ class LessonWidget(anywidget.AnyWidget):
         picture = pictures.compact(repr(self), self.panels(), self.note(), self.lines(), self.drawing())
         return {**data, "text/plain": repr(self), "text/html": picture}, metadata
 
-    # What follows from the rest
+    # Computed traits
 
     def _compute(self, **values: Any) -> None:
-        """Set computed traits, and tell the browser of all of them at once."""
+        """Set computed traits, and send all of them to the browser at once."""
         with self._as_computed(), self.hold_sync():
             for name, value in values.items():
                 setattr(self, name, value)
@@ -163,7 +163,7 @@ class LessonWidget(anywidget.AnyWidget):
         finally:
             self._computing = before
 
-    # The browser. What it sends may be anything: it is answered, raises nothing, and what is refused changes nothing.
+    # The browser. It may send anything: it gets an answer, nothing is raised, and a refused value changes nothing.
 
     def _handle_msg(self, msg: dict) -> None:
         if msg["content"]["data"].get("buffer_paths"):
@@ -172,7 +172,7 @@ class LessonWidget(anywidget.AnyWidget):
             super()._handle_msg(msg)
 
     def _receive(self, _: Any, content: Any, buffers: Any) -> None:
-        """What the browser sends by `model.send`: unlike its own updates, these stay in order with the next cell."""
+        """A message from the browser's `model.send`: unlike its updates, it stays in order with the next cell."""
         try:
             if not isinstance(content, dict) or not content.keys() & {"set", "ask"}:
                 raise ValueError(f"the message is {reprlib.repr(content)}; expected one that sets or asks")
@@ -184,7 +184,7 @@ class LessonWidget(anywidget.AnyWidget):
             self._refuse(error)
 
     def set_state(self, sync_data: Any) -> None:
-        """Set what the browser has set; what is refused is put back, here and there, and the reason is shown."""
+        """Set what the browser has set; a refused value is restored on both sides, and the reason is shown."""
         names = [name for name, trait in self.traits().items() if isinstance(trait, Shared)]
         before = {name: getattr(self, name) for name in names}
         beside = {name: getattr(self, name) for name in self._beside}
@@ -208,7 +208,7 @@ class LessonWidget(anywidget.AnyWidget):
                 raise ValueError(f"{name} is {reprlib.repr(value)}; expected a name that {type(self).__name__} has")
 
     def _check_again(self, state: dict[str, Any]) -> None:
-        """Now that all are set: traitlets takes False for an equal 0, and one may have been checked before another."""
+        """Check again when all are set: traitlets treats False and 0 as equal, and checks one by one."""
         for name in state:
             self.traits()[name]._cross_validate(self, getattr(self, name))
 
@@ -224,7 +224,7 @@ class LessonWidget(anywidget.AnyWidget):
 
     @contextmanager
     def _replay(self) -> Generator[None]:
-        """Changes made within are not the learner's own: nothing is remembered of them."""
+        """Changes made inside `with` are not the learner's own, and can't be undone."""
         before, self._replaying = self._replaying, True
         try:
             yield

@@ -1,4 +1,4 @@
-"""A widget where no script runs: tables with the same marks, and a figure."""
+"""A widget where no script runs: tables with the same symbols, and a figure."""
 
 import html
 import math
@@ -19,7 +19,7 @@ from lessons import plots
 from lessons.plots.heatmaps import SIGNED, WEIGHTS
 from lessons.widgets.shared.constants import HEADS
 
-LIMIT = 20_000  # bytes that a stored picture may take
+LIMIT = 20_000  # bytes, the maximum of a stored picture
 LEAST_CELL = len('<td style="background:#fff;color:#fff"></td>')
 HATCH = "repeating-linear-gradient(45deg,#c8c8c8 0 4px,#dcdcdc 4px 6px)"
 PAGE_STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
@@ -30,10 +30,10 @@ th, td { padding: 4px 7px; text-align: center; border: 1px solid #fff; font-weig
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix to draw. tone: "mask", "scores", "weights", "values", "ids" or "homes", for colors and marks.
+    """One matrix to draw. tone: "mask", "scores", "weights", "values", "ids" or "homes", for colors and symbols.
 
-    "homes" colors and marks each cell by the head that its number belongs to, and "blocked" is out of place.
-    Where there is room for one panel only, it is the main one.
+    "homes" colors and labels each cell by the head that its number belongs to; there "blocked" means out of place.
+    If there is room for one panel only, it is the main one.
     """
 
     tone: str
@@ -41,7 +41,7 @@ class Panel:
     rows: list[str]
     columns: list[str]
     values: Tensor  # (R, C)
-    blocked: Tensor | None = None  # (R, C) bool, True = may not look
+    blocked: Tensor | None = None  # (R, C) bool, True = may not attend
     row_axis: str = "query"
     column_axis: str = "key"
     main: bool = False
@@ -55,7 +55,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart, for what no table shows well."""
+    """A chart, for what a table shows badly."""
 
     svg: str
     words: str
@@ -64,7 +64,7 @@ class Drawing:
         return f'<p role="img" aria-label="{html.escape(self.words)}">{self.svg}</p>'
 
     def as_image(self) -> str:
-        """JupyterLab shows pictures also where it trusts no SVG."""
+        """As an image, because JupyterLab shows images even where it doesn't trust SVG."""
         named = self.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
         return f'<p><img alt="{html.escape(self.words)}" src="data:image/svg+xml,{quote(named, safe=" /=:,-")}"></p>'
 
@@ -111,7 +111,7 @@ def page(
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
     chart = drawing.in_page() if drawing else ""
     crossed = any(panel.hidden.any() for panel in drawn)
-    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not look" * crossed
+    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not attend" * crossed
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
@@ -122,7 +122,7 @@ def page(
 def compact(
     title: str, drawn: list[Panel], note: str, lines: Sequence[str] = (), drawing: Drawing | None = None
 ) -> str:
-    """At most LIMIT bytes, to be stored with a notebook: the larger the matrices, the less is shown of them."""
+    """At most LIMIT bytes, stored with a notebook: the larger the matrices, the less of them is shown."""
     head = f"<p>{html.escape(title)}</p>{f'<p>{html.escape(note)}</p>' if note else ''}{_list(lines)}"
     drawn_first = drawing.as_image() if drawing else ""
     for body in _bodies(drawn):
@@ -133,7 +133,7 @@ def compact(
 
 
 def _bodies(drawn: list[Panel]) -> Iterator[str]:
-    """From all that there is to the least; what cannot fit is not even written."""
+    """From the most detail to the least; what can't fit isn't built."""
     main = [next((panel for panel in drawn if panel.main), drawn[0])] if drawn else []
     for panels in (drawn, main):
         if sum(panel.values.numel() for panel in panels) * LEAST_CELL <= LIMIT:
@@ -187,7 +187,7 @@ def _home_cell(panel: Panel, row: int, column: int, words: bool) -> str:
 
 
 def cell_text(tone: str, value: float | bool, crossed: bool, decimals: int = 2) -> str:
-    """What stands in a cell."""
+    """The text of a cell."""
     if tone == "mask":
         number = str(value) if isinstance(value, bool) else format_number(value, 0)
         return f"× {number}" if crossed else number
@@ -210,12 +210,12 @@ def format_number(value: float, decimals: int = 2) -> str:
 
 
 def format_whole(value: float) -> str:
-    """Whole numbers of up to five digits as they are, others as `format_number` has them."""
+    """Whole numbers of up to five digits unchanged, others by `format_number`."""
     return format_number(value, 2) if value % 1 or not abs(value) < 1e5 else f"{value + 0:.0f}".replace("-", "−")
 
 
 def row_sum(total: float) -> str:
-    """The sum of a row of weights, with a word where it is not 1."""
+    """The sum of a row of weights, followed by “≠ 1” if it isn't 1."""
     text = format_number(total)
     return text if abs(total - 1) < 1e-4 else f"{text} ≠ 1"
 
@@ -227,7 +227,7 @@ def _bound(panel: Panel) -> float:
 
 
 def _colors(tone: str, value: float, crossed: bool, bound: float) -> tuple[str, str]:
-    """Ground and ink, as in lessons.plots."""
+    """Background and text color, as in lessons.plots."""
     if crossed:
         return "#c8c8c8", "#222"
     if value != value:
@@ -235,12 +235,12 @@ def _colors(tone: str, value: float, crossed: bool, bound: float) -> tuple[str, 
     if abs(value) == float("inf") or value < -1e6:
         return "#111", "#fff"
     if tone == "mask":
-        share, name = 1.0, WEIGHTS
+        fraction, name = 1.0, WEIGHTS
     elif tone == "weights":
-        share, name = min(max(value, 0.0), 1.0), WEIGHTS
+        fraction, name = min(max(value, 0.0), 1.0), WEIGHTS
     else:
-        share, name = 0.5 + value / (3 * bound), SIGNED
-    return _shade(name, round(16 * share))
+        fraction, name = 0.5 + value / (3 * bound), SIGNED
+    return _shade(name, round(16 * fraction))
 
 
 @cache

@@ -108,7 +108,7 @@ def test_a_token_shows_its_lines_and_a_click_keeps_them(page):
     expect(page.locator('[data-part="readout"]')).to_have_text("Query 0 “q” looks at 0 “x” 0.9000, 1 “y” 0.0900.")
     keys.get_by_text("z").hover()
     assert [(line["query"], line["key"]) for line in page.evaluate(LINES)] == [("1", "2")]
-    expect(page.locator('[data-part="readout"]')).to_have_text("Key 2 “z” is looked at by 1 “r” 0.5000.")
+    expect(page.locator('[data-part="readout"]')).to_have_text("Key 2 “z” gets attention from 1 “r” 0.5000.")
     queries.get_by_text("r").click()
     page.mouse.move(5, 5)
     deliver(page, widget)

@@ -115,7 +115,7 @@ def test_drawn_candidates_are_the_likeliest(page):
         expect(chosen).to_have_count(1)
         assert int(chosen.get_attribute("data-id")) == explorer.next_word
         word, numbers = explorer.vocab.words[explorer.next_word], chosen.locator("span").all_inner_texts()
-        label = f"{word}: {numbers[-2]} by the model, {numbers[-1]} to draw by, drawn by seed 0"
+        label = f"{word}: {numbers[-2]} by the model, {numbers[-1]} with the options, drawn by seed 0"
         expect(chosen).to_have_attribute("aria-label", label)
 
 
@@ -172,7 +172,7 @@ def test_buttons_and_keys_write_and_take_back(page):
     press(page, explorer, "end")
     assert words_of(page) == ["thanks", "<eos>"]
     expect(page.locator('[data-part="product"]')).to_have_text(
-        "Its probability by the model: 0.50 × 0.36 = 0.18; the log of it: −1.71."
+        "Its probability by the model: 0.50 × 0.36 = 0.18; its log: −1.71."
     )
     expect(page.locator('[data-part="next"]')).to_be_hidden()
     expect(page.get_by_role("button", name="Step")).to_have_attribute("aria-disabled", "true")
@@ -255,7 +255,7 @@ def test_the_tree_of_the_lesson(page):
     bare.show(page, explorer)
     page.locator('[data-part="method"]').select_option("beam")
     deliver(page, explorer)
-    expect(page.locator('[data-part="untouched"]')).to_contain_text("Nothing is written yet")
+    expect(page.locator('[data-part="untouched"]')).to_contain_text("No tokens yet")
     for _ in range(3):
         press(page, explorer, "step")
     rows = page.locator('[role="treeitem"]')

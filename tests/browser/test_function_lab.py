@@ -258,7 +258,7 @@ def test_each_cell_says_what_it_holds(page):
     readout = page.locator('[data-part="readout"]')
     expect(readout).to_contain_text("Output 0 “the”, when token 1 “cat” is changed: moves, though it may not see it")
     bare.cell(page, "difference", 1, 0).hover()
-    expect(readout).to_contain_text("Query 1 “cat” may look at key 0 “the”: the function gives 0.")
+    expect(readout).to_contain_text("Query 1 “cat” may attend to key 0 “the”: the function gives 0.")
     bare.cell(page, "gap", 1, 2).hover()
     expect(readout).to_contain_text("Query 1 “cat”, feature 2: the function gives ")
     bare.cell(page, "weights", 1, 5).hover()

@@ -53,7 +53,7 @@ def random_studio(index):
     studio = MaskStudio(source, target, kind=kind, scores=scores, values=values)
     studio.edits = [[q, k] for q in range(queries) for k in range(keys) if chance.random() < 0.3]
     if index % 2:
-        row = chance.randrange(queries)  # a query that may look at nothing
+        row = chance.randrange(queries)  # a query that may attend to nothing
         studio.edits = rules.difference(studio.edits, [[row, k] for k in studio.allowed[row].nonzero()[:, 0].tolist()])
         assert row in studio.empty_rows
     return studio
@@ -184,7 +184,7 @@ def test_reset_can_be_undone(shown):
 
 def test_each_cell_says_where_it_is_and_what_it_holds(shown):
     labels = {
-        ("allowed", 1, 0): "query 1 “b”, key 0 “a”: may look, True",
+        ("allowed", 1, 0): "query 1 “b”, key 0 “a”: may attend, True",
         ("allowed", 1, 3): "query 1 “b”, key 3 “<pad>”: blocked, False",
         ("filled", 1, 3): "query 1 “b”, key 3 “<pad>”: blocked, score −∞",
         ("weights", 0, 0): "query 0 “a”, key 0 “a”: weight 1.00",
@@ -197,9 +197,9 @@ def test_each_cell_says_where_it_is_and_what_it_holds(shown):
         expect(bare.cell(shown, *place)).to_have_attribute("aria-label", label)
     assert shown.locator('[role="gridcell"]:not([aria-label])').count() == 0
     bare.cell(shown, "allowed", 0, 0).click()
-    empty = "query 0 “a”, sum of the weights: 0.00, this query may look at nothing"
+    empty = "query 0 “a”, sum of the weights: 0.00, this query may attend to nothing"
     expect(bare.cell(shown, "weights", 0, 4)).to_have_attribute("aria-label", empty)
-    expect(shown.get_by_role("status")).to_contain_text("Query 0 “a” may look at nothing.")
+    expect(shown.get_by_role("status")).to_contain_text("Query 0 “a” may attend to nothing.")
     expect(shown.get_by_role("status")).to_contain_text("nn.MultiheadAttention makes them NaN or 0")
 
 
@@ -215,7 +215,7 @@ def test_marks_are_never_a_color_alone(page):
     assert [bare.cell(page, "filled", 2, k).inner_text() for k in range(3)] == ["0.00", "1e3", "0.50"]
     assert "×" in bare.cell(page, "allowed", 1, 2).inner_text()
     for convention, (hidden, seen) in {
-        "True = may look": ("False", "True"),
+        "True = may attend": ("False", "True"),
         "True = blocked": ("True", "False"),
         "additive 0, −∞": ("−∞", "0"),
     }.items():
@@ -250,7 +250,7 @@ def test_the_same_query_and_key_are_framed_in_all_panels(shown):
         1,
         1,
     ]
-    expect(shown.locator('[data-part="readout"]')).to_contain_text("Query 2 “c” may look at key 1 “b”")
+    expect(shown.locator('[data-part="readout"]')).to_contain_text("Query 2 “c” may attend to key 1 “b”")
     shown.mouse.move(0, 0)
     assert shown.evaluate(framed, "allowed") == 0
 

@@ -209,8 +209,8 @@ def test_with_one_head_each_wrong_way_is_right(page):
 
 
 def test_choosing_a_wrong_way_shows_the_step_that_it_replaces(shown):
-    shown.locator('[data-part="compare"]').select_option("join without exchanging back")
-    assert shown.evaluate("model.sent.at(-1).set") == {"compare": "join without exchanging back", "step": 5}
+    shown.locator('[data-part="compare"]').select_option("join without transposing back")
+    assert shown.evaluate("model.sent.at(-1).set") == {"compare": "join without transposing back", "step": 5}
     shown.locator('[data-step="0"]').click()
     shown.evaluate("frame()")
     expect(shown.locator('[data-part="before"]')).to_be_hidden()

@@ -32,13 +32,13 @@ def test_clicks_and_keys_reach_python_before_the_next_cell(lab):
     view = lab.views(0)
     cell(view, "allowed", 1, 3).click()
     expect(cell(view, "allowed", 1, 3)).to_have_attribute("data-value", "1")
-    assert lab.printed(2) == "[[1, 3]] True True = may look decoder self-attention [[[1, 3]]]"
+    assert lab.printed(2) == "[[1, 3]] True True = may attend decoder self-attention [[[1, 3]]]"
 
     cell(view, "allowed", 1, 3).focus()
     for key in ["ArrowDown", "Space", "ArrowLeft", "ArrowLeft", "Enter"]:
         lab.page.keyboard.press(key)
     history = "[[[1, 3]], [[2, 3]], [[2, 1]]]"
-    assert lab.printed(2) == f"[[1, 3], [2, 1], [2, 3]] True True = may look decoder self-attention {history}"
+    assert lab.printed(2) == f"[[1, 3], [2, 1], [2, 3]] True True = may attend decoder self-attention {history}"
     assert lab.notebook.locator(".jp-Cell").count() == 5  # no key has changed the notebook
 
     cell(view, "allowed", 2, 1).focus()

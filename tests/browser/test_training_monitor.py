@@ -31,8 +31,8 @@ DRAWN = """part => {
 }"""
 CASE = f"""() => {{
     const read = {DRAWN};
-    const shares = document.querySelector('[data-part="shares"] svg') && read("shares");
-    return [read("loss"), shares, document.querySelector(".lw").innerText];
+    const measures = document.querySelector('[data-part="measures"] svg') && read("measures");
+    return [read("loss"), measures, document.querySelector(".lw").innerText];
 }}"""
 # What a screen reader would say by itself.
 LISTEN = """() => {
@@ -93,7 +93,7 @@ def reading(ticks, at):
 def test_drawn_points_are_those_of_python(page):
     read = 0
     monitors = list(map(random_monitor, range(CASES)))
-    for index, (monitor, (drawn, shares, texts)) in enumerate(
+    for index, (monitor, (drawn, measures, texts)) in enumerate(
         zip(monitors, bare.draw_each(page, monitors, CASE), strict=True)
     ):
         label = f"case {index}, {monitor!r}"
@@ -118,14 +118,14 @@ def test_drawn_points_are_those_of_python(page):
                 if not point["odd"]:
                     read += 1
                     assert abs(value(point["place"][1]) - scale(float(point["value"]))) <= close, label
-        measured = shares["points"] if monitor.measures else []
+        measured = measures["points"] if monitor.measures else []
         expected = [(name, s, x) for name, points in monitor.measures.items() for s, x in points]
         assert [(p["name"], int(p["step"]), float(p["value"])) for p in measured] == expected, label
     assert read > 5000
 
 
 def test_measured_points_stand_where_their_numbers_are(shown):
-    drawn = shown.evaluate(DRAWN, "shares")
+    drawn = shown.evaluate(DRAWN, "measures")
     value, step = reading(drawn["down"], 1), reading(drawn["across"], 0)
     by_name = {}
     for point in drawn["points"]:
@@ -160,7 +160,7 @@ def test_alone_it_says_that_it_waits(page):
     bare.show(page, TrainingMonitor(total=800))
     expect(part(page, "status")).to_have_text("waiting")
     expect(part(page, "progress")).to_have_text("for the first of 800 steps")
-    expect(part(page, "loss")).to_contain_text("The curve begins with the first step.")
+    expect(part(page, "loss")).to_contain_text("The curve starts with the first step.")
     assert part(page, "loss").get_attribute("aria-valuetext") == "no step yet"
     for name in ("pause", "stop"):
         expect(part(page, name)).to_be_disabled()
@@ -226,9 +226,10 @@ def test_pause_and_stop_tell_python(shown):
     assert sent(shown) == [{"set": {"paused": True}}, {"set": {"paused": False}}, {"set": {"stopping": True}}]
     shown.evaluate("frame()")
     expect(part(shown, "stop")).to_be_disabled()
-    set_state(shown, status="interrupted", stopping=False, reason="stopped after step 40; what was learned is kept")
+    reason = "stopped after step 40; the model keeps what it learned"
+    set_state(shown, status="interrupted", stopping=False, reason=reason)
     expect(part(shown, "pause")).to_be_disabled()
-    expect(part(shown, "reason")).to_have_text("Interrupted: stopped after step 40; what was learned is kept.")
+    expect(part(shown, "reason")).to_have_text("Interrupted: stopped after step 40; the model keeps what it learned.")
 
 
 def test_an_error_is_shown_as_text(page):
@@ -305,7 +306,7 @@ def test_a_cursor_between_the_drawn_steps_reads_the_nearest(page):
     bare.show(page, monitor)
     assert monitor.stride == 8 and 1001 in monitor.steps
     assert part(page, "loss").get_attribute("aria-valuetext").startswith("step 1001: ")
-    expect(part(page, "readout")).to_contain_text("One of 8 steps is drawn.")
+    expect(part(page, "readout")).to_contain_text("One step in 8 is drawn.")
 
 
 # Words, marks and sizes
@@ -319,11 +320,11 @@ def test_names_differ_by_mark_and_dash_and_the_picture_says_its_numbers(page):
     signs = page.locator('[data-part="legend"] .tm-measure').evaluate_all(
         "all => all.map(e => e.lastElementChild.outerHTML)"
     )
-    dashes = page.locator('[data-part="shares"] polyline').evaluate_all(
+    dashes = page.locator('[data-part="measures"] polyline').evaluate_all(
         "all => all.map(e => getComputedStyle(e).strokeDasharray)"
     )
     assert len(set(signs)) == 6 and len(set(dashes)) >= 5
-    label = part(page, "shares").get_attribute("aria-label")
+    label = part(page, "measures").get_attribute("aria-label")
     for name in "abcdef":
         assert f"{name}: 0.10 at step 1, 0.20 at step 2, 0.30 at step 3" in label
 
@@ -345,7 +346,7 @@ def test_nothing_sticks_out_or_overlaps(page, width):
         monitor.measure(held_out_accuracy_of_words=0.5, whole_sentences=report.step / 123456)
     bare.show(page, monitor)
     page.evaluate("frame()")
-    for chart in ("loss", "shares"):
+    for chart in ("loss", "measures"):
         boxes = page.locator(f'[data-part="{chart}"] text').evaluate_all(
             "all => all.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"
         )

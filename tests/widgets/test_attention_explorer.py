@@ -96,7 +96,7 @@ def test_special_tokens_can_be_hidden_and_weights_stay_as_they_were():
     widget.hide_special = True
     assert widget.query_tokens == widget.key_tokens == ["a", "b"]
     torch.testing.assert_close(unpack(widget), weights[0, 0, 1:3, 1:3])
-    assert widget.note().startswith("Hidden: 2 queries and 2 keys; the other weights are as they were. 2 of 2 rows")
+    assert widget.note().startswith("Hidden: 2 queries and 2 keys; the other weights are unchanged. 2 of 2 rows")
     only = AttentionExplorer(weights, ["<pad>"] * 4)
     only.hide_special = True
     assert only.query_tokens == ["<pad>"] * 4
@@ -167,7 +167,7 @@ BAD = {
     "sentence": (lambda: AttentionExplorer(sentence=2), "sentence is 2; expected a whole number from 0 to 0"),
     "query": (lambda: AttentionExplorer(query=6), "query is 6; expected a whole number from 0 to 5"),
     "hide": (lambda: setattr(AttentionExplorer(), "hide_special", 1), "hide_special is 1; expected True or False"),
-    "own": (lambda: setattr(AttentionExplorer(), "shown", []), "shown is []; expected nobody to set it"),
+    "own": (lambda: setattr(AttentionExplorer(), "shown", []), "shown is []; expected no one to set it"),
 }
 
 

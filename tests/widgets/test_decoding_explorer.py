@@ -16,7 +16,7 @@ from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
 from lessons.widgets.decoding_explorer.beam_tree import grow
-from lessons.widgets.decoding_explorer.views import share
+from lessons.widgets.decoding_explorer.views import chance
 
 WORDS = ["a", "b", "c", "d", "e"]
 VOCAB = Vocabulary(WORDS)  # pad 0, bos 1, eos 2, unk 3, a 4, … e 8
@@ -53,7 +53,7 @@ def draw_with(options, seed, model, max_len=8):
 
 def test_alone_it_is_a_lesson():
     explorer = DecodingExplorer()
-    assert repr(explorer) == "DecodingExplorer: greedy, 0 words: nothing written yet"
+    assert repr(explorer) == "DecodingExplorer: greedy, 0 words: no tokens yet"
     explorer.to_the_end()
     assert repr(explorer) == "DecodingExplorer: greedy, 2 words: thanks <eos> (0.18)"
     explorer.method = "beam"
@@ -250,7 +250,7 @@ BAD = {
     "a decoder": (lambda: DecodingExplorer(SAME, VOCAB), f"make_decoder is a Table; {FRESH}"),
     "no decoder": (lambda: DecodingExplorer(lambda: 3, VOCAB), f"make_decoder makes a int; {FRESH}"),
     "two": (lambda: DecodingExplorer(lambda: Table(None, batch_size=2), VOCAB), "a decoder of 2 sentences"),
-    "the same": (lambda: DecodingExplorer(lambda: SAME, VOCAB), "make_decoder makes the same decoder twice"),
+    "the same": (lambda: DecodingExplorer(lambda: SAME, VOCAB), "make_decoder returns the same decoder twice"),
     "size": (
         lambda: DecodingExplorer(lambda: Table(lambda read: [1.0]), VOCAB),
         "make_decoder gives 1 logits; expected 9, one for each word of vocab",
@@ -268,9 +268,9 @@ BAD = {
     "chosen": (lambda: explore(chosen="ab"), "chosen is 'ab'; expected a list of up to 8 ids"),
     "long": (lambda: explore(chosen=[4] * 9), "expected a list of up to 8 ids"),
     "id": (lambda: explore(chosen=[9]), "an id of chosen is 9; expected a whole number from 0 to 8"),
-    "end": (lambda: explore(chosen=[EOS, 4]), "chosen is [2, 4]; expected no word after the end mark 2"),
+    "end": (lambda: explore(chosen=[EOS, 4]), "chosen is [2, 4]; expected no token after EOS, id 2"),
     "depth": (lambda: explore(depth=9), "depth is 9; expected a whole number from 0 to 8"),
-    "own": (lambda: setattr(explore(), "shown", {}), "shown is {}; expected nobody to set it"),
+    "own": (lambda: setattr(explore(), "shown", {}), "shown is {}; expected no one to set it"),
     "question": (
         lambda: explore().answer("jump"),
         "question is 'jump'; expected one of 'step', 'back', 'end', 'again'",
@@ -295,7 +295,7 @@ def broken_after(word, fault):
 
 FAULTS = {
     "raises": (lambda: {}[0], "the decoder raised KeyError: 0; expected logits"),
-    "no sum": (lambda: [0.5] * 9, "expected probabilities, none below 0, with sum 1"),
+    "no sum": (lambda: [0.5] * 9, "expected probabilities that sum to 1"),
     "NaN": (lambda: [math.nan] * 9, "the logits after “<bos> b” give no probabilities"),
 }
 
@@ -343,11 +343,11 @@ def test_the_browser_hears_when_greedy_fails_beside_a_beam():
 
 def test_the_picture_of_the_next_word():
     explorer = DecodingExplorer(method="sampling", temperature=0.5, top_k=2)
-    expected = "the model's: 0.50  0.40  0.10  0.00\nto draw by: 0.61  0.39  0.00  0.00"
+    expected = "the model's: 0.50  0.40  0.10  0.00\nwith the options: 0.61  0.39  0.00  0.00"
     assert expected in describe(explorer.figure().axes[0])
     page = explorer.to_html()
     assert "The next word: temperature 0.5, top-k 2, top-p off" in page
-    assert "you (cut)" in page and "may not look" not in page
+    assert "you (cut)" in page and "may not attend" not in page
 
 
 def test_the_picture_of_a_sentence():
@@ -386,7 +386,7 @@ def test_a_large_vocabulary_keeps_the_picture_small(method):
     [(0.0, "0.00"), (0.175, "0.17"), (1.0, "1.00"), (0.0099999, "0.01"), (0.0004, "0.0004"), (3e-7, "3e−7")],
 )
 def test_probabilities_are_short(p, text):
-    assert share(p) == text
+    assert chance(p) == text
 
 
 def test_a_word_from_the_browser_is_told_back(monkeypatch):

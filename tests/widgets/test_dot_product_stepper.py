@@ -93,9 +93,9 @@ def test_steps_of_a_blocked_cell():
         "0 / (3.173 + 5.652 + 0 + 0) = 0 / 8.825 = 0",
         "0 × (1, 2, 0) = (0, 0, 0)",
     ]
-    assert widget.steps()[5][1] == "Nothing is taken of the value of “down”."
+    assert widget.steps()[5][1] == "The weight is 0, so the value of “down” adds nothing."
     widget.column = 1
-    assert numbers(widget)[2] == "may look: stays 1.732"
+    assert numbers(widget)[2] == "may attend: stays 1.732"
 
 
 def test_a_query_that_may_look_at_nothing():
@@ -103,11 +103,11 @@ def test_a_query_that_may_look_at_nothing():
     assert (widget.weights[0] == 0).all() and (widget.output[0] == 0).all()
     said = widget.steps()
     assert said[4][1:] == (
-        "“0” may look at nothing. 0 / 0 is no number; all its weights are set to 0.",
+        "“0” may attend to nothing. 0 / 0 is NaN, so all its weights are set to 0.",
         "0 / 0: set to 0",
     )
-    assert said[6][1] == "“0” may look at nothing: every contribution is 0, and so is the output."
-    assert widget.note() == "May look at nothing: query 0 “0”. The weights are 0, and so is the output."
+    assert said[6][1] == "“0” may attend to nothing: every contribution is 0, and so is the output."
+    assert widget.note() == "May attend to nothing: query 0 “0”. The weights are 0, and so is the output."
     widget.v = torch.full((K, D_V), torch.nan)
     assert widget.note().endswith("The weights are 0, yet the output is not: 0 × ∞ and 0 × NaN are NaN.")
     assert widget.steps()[6][1].startswith("Add up the contributions")
@@ -122,7 +122,7 @@ def test_a_query_that_may_look_at_nothing():
         (1.0, math.nan, "A score of this row is NaN."),
         (math.inf, 1.0, "A score of this row is ∞."),
         (1.0, math.inf, "A score of this row is ∞."),
-        (-math.inf, -math.inf, "Every score that “0” may look at is −∞."),
+        (-math.inf, -math.inf, "Every allowed score of “0” is −∞."),
     ],
 )
 def test_a_row_that_becomes_nan_says_why(score, other, begins):
@@ -140,7 +140,7 @@ def test_where_e_to_the_power_does_not_fit_the_weights_are_right(largest, power)
     assert f"subtracts the row's largest score, {steps.short(largest)}, from all" in text
     assert said == "1 / (1 + 0.368) = 1 / 1.368 = 0.731"
     _, text, said = widget.steps()[3]
-    assert f"for the computer, which makes it {power}." in text
+    assert f"for a float: it becomes {power}." in text
     widget.step = 4
     assert widget.panels()[1].rows == ["e^(s−max)", "weight"]
 
@@ -189,7 +189,7 @@ BAD = {
         lambda: setattr(stepper(), "q", X),
         "q has shape (2, 3); expected (3, 2): the sizes",
     ),
-    "allowed": (lambda: stepper(allowed="x"), "allowed is 'x'; expected bool of shape (3, 5), True = may look"),
+    "allowed": (lambda: stepper(allowed="x"), "allowed is 'x'; expected bool of shape (3, 5), True = may attend"),
     "not bool": (
         lambda: stepper(allowed=torch.ones(3, 5)),
         "allowed is a tensor of torch.float32; expected bool",

@@ -83,7 +83,7 @@ def test_how_a_function_is_called(function, options, weights, output):
 
 def test_differences_are_found_and_said():
     lab = FunctionLab(billion)
-    assert lab.result["weights"]["said"] == "The same in all 25 cells, but for rounding."
+    assert lab.result["weights"]["said"] == "The same in all 25 cells, up to rounding."
     lab.allowed = EMPTY
     torch.testing.assert_close(lab.difference[2], torch.full((5,), 0.2, dtype=torch.float64))
     assert lab.result["weights"]["differ"] == "0" * 10 + "1" * 5 + "0" * 10
@@ -120,7 +120,7 @@ def test_leaks_are_found():
     assert lab.leaks == [] and torch.equal(lab.influence, CAUSAL)
     assert lab.verdict.startswith("No leak found in 6 draws: no output moved")
     lab.allowed = ~torch.eye(5, dtype=torch.bool)
-    assert lab.leaks == [] and lab.influence.all(), "its own token asks the question: that is no leak"
+    assert lab.leaks == [] and lab.influence.all(), "its own token is the query: that is no leak"
     lab.allowed = torch.ones(5, 5, dtype=torch.bool)
     assert lab.verdict.startswith("Nothing can leak here")
     lab.function = {"peeks": lambda q, k, v: attend(q, k, v, torch.ones(5, 5).tril(1) == 1)}
@@ -237,7 +237,7 @@ def test_a_random_function_is_noticed_and_costs_no_random_numbers():
     torch.manual_seed(0)
     lab = FunctionLab(lambda scores, allowed: F.dropout(right(scores, allowed)))
     assert lab.notes == [
-        "Two calls with the same inputs gave different results: there is something random in it, such as dropout."
+        "Two calls with the same inputs gave different results: it contains something random, such as dropout."
     ]
     assert lab.leaks == [] and lab.verdict.startswith("No leak found")
     after_lab = torch.rand(1)
@@ -330,11 +330,11 @@ BAD = {
     "v": (lambda: FunctionLab(v=torch.ones(5)), "v has shape (5,); expected two axes, (tokens, features)"),
     "allowed": (lambda: FunctionLab(allowed=torch.ones(5, 5)), "allowed holds torch.float32; expected bool, True ="),
     "size": (lambda: FunctionLab(allowed=masks.causal(3)), "allowed has shape (3, 3); expected (5, 5), queries × keys"),
-    "kind": (lambda: FunctionLab(allowed="x"), "allowed is 'x'; expected a bool tensor, True = may look"),
-    "mask": (lambda: setattr(FunctionLab(), "mask", "10"), "mask is '10'; expected 25 characters, 1 = may look, else"),
+    "kind": (lambda: FunctionLab(allowed="x"), "allowed is 'x'; expected a bool tensor, True = may attend"),
+    "mask": (lambda: setattr(FunctionLab(), "mask", "10"), "mask is '10'; expected 25 characters, 1 = may attend"),
     "history": (lambda: setattr(FunctionLab(), "history", 1), "history is 1; expected a list of steps"),
     "chosen": (lambda: setattr(FunctionLab(right), "chosen", "x"), "chosen is 'x'; expected one of 'right'"),
-    "result": (lambda: setattr(FunctionLab(), "result", {}), "result is {}; expected nobody to set it"),
+    "result": (lambda: setattr(FunctionLab(), "result", {}), "result is {}; expected no one to set it"),
     "toggle": (lambda: FunctionLab().toggle(0, 5), "k is 5; expected a whole number from 0 to 4"),
     "question": (lambda: FunctionLab().answer("x"), "question is 'x'; expected one of 'leaks'"),
 }
@@ -354,7 +354,7 @@ def test_the_stored_picture_is_small(size):
 
 def test_text_and_figure():
     lab = FunctionLab(after)
-    assert repr(lab) == ("FunctionLab: after; 5 queries × 5 keys, 15 of 25 may look; 10 cells of the weights differ")
+    assert repr(lab) == ("FunctionLab: after; 5 queries × 5 keys, 15 of 25 may attend; 10 cells of the weights differ")
     titles = ["the mask", "which outputs move (1)", "the function's weights", "the reference's weights"]
     text = [describe(ax) for ax in lab.figure().axes]
     assert [one.split(" | ")[0] for one in text] == [*titles, "difference of weights"]

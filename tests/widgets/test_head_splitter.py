@@ -183,7 +183,7 @@ BAD = {
     "name": (lambda: splitter().wrong("view"), "name is 'view'; expected one of 'view in one step', "),
     "error": (
         lambda: splitter().misplaced("join by view"),
-        "name is 'join by view'; expected a way that gives a tensor",
+        "name is 'join by view'; expected a way that returns a tensor",
     ),
 }
 

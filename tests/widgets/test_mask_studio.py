@@ -89,7 +89,7 @@ def test_setting_the_same_edits_again_is_no_step():
 @pytest.mark.parametrize(
     ("convention", "convert"),
     [
-        ("True = may look", lambda allowed: allowed),
+        ("True = may attend", lambda allowed: allowed),
         ("True = blocked", masks.allowed_to_blocked),
         ("additive 0, −∞", masks.allowed_to_additive),
     ],
@@ -133,7 +133,7 @@ def test_a_query_that_may_look_at_nothing(fill, row):
     widget.fill = fill
     torch.testing.assert_close(widget.weights[0], torch.tensor(row))
     assert widget.empty_rows == [0]
-    assert repr(widget).endswith("may look at nothing: query 0")
+    assert repr(widget).endswith("may attend to nothing: query 0")
 
 
 def test_what_the_warning_says_about_torch_is_true():
@@ -189,7 +189,7 @@ BAD = {
     "fill": (lambda: setattr(studio(), "fill", 0), "fill is 0; expected one of '−∞', "),
     "convention": (
         lambda: setattr(studio(), "convention", "x"),
-        "convention is 'x'; expected one of 'True = may look'",
+        "convention is 'x'; expected one of 'True = may attend'",
     ),
 }
 
@@ -276,8 +276,8 @@ def test_the_stored_picture_shows_the_present_state():
     before = widget._repr_mimebundle_()[0]["text/html"]
     widget.toggle(0, 0)
     after = widget._repr_mimebundle_()[0]["text/html"]
-    assert "May look at nothing: query 0 “x”" in after and "0.00 ≠ 1" in after
-    assert "May look at nothing" not in before
+    assert "May attend to nothing: query 0 “x”" in after and "0.00 ≠ 1" in after
+    assert "May attend to nothing" not in before
     assert "<pad>" not in after and "&lt;pad&gt;" in after
 
 
@@ -289,7 +289,7 @@ def test_long_tokens_stay_small():
 def test_text_is_a_short_description():
     widget = studio("cross-attention")
     widget.toggle(0, 0)
-    expected = "MaskStudio: cross-attention, 3 queries × 6 keys, 11 of 18 pairs may look, 1 click, fill −∞"
+    expected = "MaskStudio: cross-attention, 3 queries × 6 keys, 11 of 18 pairs may attend, 1 click, fill −∞"
     assert repr(widget) == expected
 
 
@@ -297,7 +297,7 @@ def test_figure_is_drawn_by_the_plots_of_the_course():
     widget = studio()
     widget.fill = "0 before the softmax"
     text = [describe(ax) for ax in widget.figure().axes]
-    assert text[0].startswith("mask (True = may look)") and "x: 1  ×  ×" in text[0]
+    assert text[0].startswith("mask (True = may attend)") and "x: 1  ×  ×" in text[0]
     assert text[2].count("×") == 0  # what is blocked has weights all the same
     assert len(text) == 4
 

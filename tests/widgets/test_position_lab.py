@@ -59,7 +59,7 @@ def test_words_and_figure():
     lab = PositionLab(first=0, second=1)
     assert repr(lab) == "PositionLab: 16 positions × 8 features, base 10000; positions 0 and 1: dot product 3.54"
     assert lab.lines()[1] == (
-        "pair 0, turned by rotary positions: the key stands 57° on from the query, their dot product is 0.54"
+        "pair 0, rotated by rotary positions: the key is 57° ahead of the query, their dot product is 0.54"
     )
     table, curve = lab.figure().axes
     assert describe(table).startswith("sinusoids(16, 8), base 10000")

@@ -90,7 +90,7 @@ BAD = {
     "step": (lambda: setattr(ShapeTour(), "step", 18), "step is 18; expected a whole number from 0 to 17"),
     "head": (lambda: ShapeTour(head=3), "head is 3; expected a whole number from 0 to 2"),
     "sentence": (lambda: ShapeTour(sentence=-1), "sentence is -1; expected a whole number from 0 to 1"),
-    "own": (lambda: setattr(ShapeTour(), "shown", 1), "shown is 1; expected nobody to set it"),
+    "own": (lambda: setattr(ShapeTour(), "shown", 1), "shown is 1; expected no one to set it"),
 }
 
 

@@ -90,7 +90,7 @@ def test_a_second_run_goes_on_where_the_first_ended():
     assert repr(monitor).startswith("TrainingMonitor: finished, step 10 of 20, ")
     watch(monitor, 15, start=10)
     assert monitor.steps == list(range(1, 26)) and monitor.total == 25
-    with pytest.raises(ValueError, match=re.escape("step is 1; expected more than 25, where the run that is shown")):
+    with pytest.raises(ValueError, match=re.escape("step is 1; expected more than 25, the last step of the run")):
         watch(monitor, 1)
     assert monitor.status == "stopped by an error" and monitor.steps[-1] == 25
     monitor.measure(done=1.0)
@@ -212,7 +212,7 @@ def test_stop_ends_the_loop_after_the_present_step():
         seen.append(report.step)
     assert seen == [1, 2, 3, 4] and ended == [True]
     assert (monitor.status, monitor.stopping) == ("interrupted", False)
-    assert monitor.reason == "stopped after step 4; what was learned is kept"
+    assert monitor.reason == "stopped after step 4; the model keeps what it learned"
     assert watch(monitor, 6, start=4) == [5, 6, 7, 8, 9, 10]
 
 
@@ -232,7 +232,7 @@ def test_stop_ends_a_pause():
         (ZeroDivisionError(), "stopped by an error", "ZeroDivisionError"),
         (TypeError(f"bad {object()!r}"), "stopped by an error", "TypeError: bad <object object>"),
         (KeyError("x" * 500), "stopped by an error", f"KeyError: '{'x' * 188}…"),
-        (KeyboardInterrupt(), "interrupted", "by the keyboard or the button of Jupyter; what was learned is kept"),
+        (KeyboardInterrupt(), "interrupted", "by the keyboard or the Jupyter button; the model keeps what it learned"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -258,7 +258,7 @@ def test_a_loop_that_is_left_closes_the_training():
         if report.step == 3:
             break
     assert ended == [True]
-    assert (monitor.status, monitor.reason) == ("interrupted", "the loop was left after step 3")
+    assert (monitor.status, monitor.reason) == ("interrupted", "the loop ended after step 3")
 
 
 @pytest.fixture
@@ -277,9 +277,9 @@ def shell(monkeypatch):
         (
             "raise KeyboardInterrupt",
             "interrupted",
-            "by the keyboard or the button of Jupyter; what was learned is kept",
+            "by the keyboard or the Jupyter button; the model keeps what it learned",
         ),
-        ("break", "interrupted", "the loop was left after step 1"),
+        ("break", "interrupted", "the loop ended after step 1"),
     ],
 )
 def test_an_exception_in_the_body_of_the_loop_is_told(shell, capsys, body, status, reason):
@@ -490,12 +490,15 @@ BAD = {
     "digits": (lambda: TrainingMonitor(digits=5), "digits is 5; expected a whole number from 0 to 4"),
     "cursor": (lambda: TrainingMonitor(cursor=-1), "cursor is -1; expected a whole number from 0 to 1000000000"),
     "paused": (lambda: setattr(TrainingMonitor(), "paused", 1), "paused is 1; expected True or False"),
-    "status": (lambda: setattr(TrainingMonitor(), "status", "new"), "status is 'new'; expected nobody to set it"),
-    "latest": (lambda: setattr(TrainingMonitor(), "latest", 3), "latest is 3; expected nobody to set it"),
-    "progresses": (lambda: TrainingMonitor().watch(3), "progresses is 3; expected something to loop over"),
+    "status": (lambda: setattr(TrainingMonitor(), "status", "new"), "status is 'new'; expected no one to set it"),
+    "latest": (lambda: setattr(TrainingMonitor(), "latest", 3), "latest is 3; expected no one to set it"),
+    "progresses": (lambda: TrainingMonitor().watch(3), "progresses is 3; expected an iterable of steps"),
     "progress": (lambda: fed(3), "progress is 3; expected something that has .step and .loss"),
     "step": (lambda: fed(Report(1.5, 2.0)), "step is 1.5; expected a whole number from 0 on"),
-    "step twice": (lambda: fed(Report(1, 2.0), Report(1, 2.0)), "step is 1; expected more than 1, where the run"),
+    "step twice": (
+        lambda: fed(Report(1, 2.0), Report(1, 2.0)),
+        "step is 1; expected more than 1, the last step of the run",
+    ),
     "loss": (lambda: fed(Report(1, "low")), "loss is 'low'; expected a number"),
     "losses": (lambda: fed(Report(1, torch.ones(2))), "loss is tensor([1., 1.]); expected a number"),
     "rate": (lambda: fed(Report(1, 1.0, "low")), "learning_rate is 'low'; expected a number"),

@@ -1,4 +1,4 @@
-"""What Python and JavaScript both know of AttentionExplorer."""
+"""Constants of AttentionExplorer, shared by Python and JavaScript."""
 
 AVERAGE = -1  # the head that is the mean of all
 AVERAGE_NAME = "average of all heads"

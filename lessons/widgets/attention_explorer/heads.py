@@ -1,4 +1,4 @@
-"""What AttentionExplorer reads, without a widget: weights of many shapes, their tokens, and a head in a few words."""
+"""The inputs of AttentionExplorer: weights of several shapes, their tokens, and a description of each head."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ FIELDS = {  # what Hugging Face's models return with output_attentions=True, and
 }
 SHAPES = "(Q, K), (H, Q, K), (B, H, Q, K) or (L, B, H, Q, K)"
 SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>", "<s>", "</s>", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
-LEAST = 0.5  # a head is named after what gets at least this share of its weight
+LEAST = 0.5  # a head is named after what gets at least this fraction of its weight
 
 
 def read_weights(weights: Any) -> dict[str, Tensor]:
@@ -42,7 +42,7 @@ def read_weights(weights: Any) -> dict[str, Tensor]:
 
 
 def _of_hugging_face(weights: Any) -> dict[str, Any]:
-    """The fields with weights that a model's output has, an object or a dict; empty if it is no such output."""
+    """The fields with weights in a model's output, an object or a dict; empty if there are none."""
     read = weights.get if isinstance(weights, Mapping) else lambda name: getattr(weights, name, None)
     return {field: found for field in FIELDS if isinstance(found := read(field), tuple | list)}
 
@@ -82,29 +82,29 @@ def read_tokens_of(name: str, axis: str, tokens: Any, batch: int, length: int) -
 
 
 def describe_head(weights: Tensor, keys: Sequence[str]) -> str:
-    """What a head (Q, K) mostly looks at, in a few words, with the mean weight that it gives to it."""
+    """What a head (Q, K) mostly attends to, in a few words, with the mean weight of that."""
     num_queries, num_keys = weights.shape
     if weights.isnan().any():
         return "has NaN"
-    shares = {f"“{keys[k]}”, place {k}": weights[:, k].mean() for k in range(num_keys)} if num_queries > 1 else {}
+    fractions = {f"“{keys[k]}”, place {k}": weights[:, k].mean() for k in range(num_keys)} if num_queries > 1 else {}
     if num_queries == num_keys and num_keys > 1:
         for offset, name in ((-1, "the one before"), (0, "itself"), (1, "the next one")):
-            shares[name] = weights.diagonal(offset).mean()
-    best = max(shares, key=lambda name: float(shares[name]), default=None)
-    if best is not None and shares[best] >= LEAST:
-        return f"{best}: {shares[best]:.2f}"
+            fractions[name] = weights.diagonal(offset).mean()
+    best = max(fractions, key=lambda name: float(fractions[name]), default=None)
+    if best is not None and fractions[best] >= LEAST:
+        return f"{best}: {fractions[best]:.2f}"
     positive = weights.clamp(min=0)
     entropy = positive.xlogy(positive).sum(dim=-1).mean().abs()
     return f"spread, entropy {entropy:.2f}"
 
 
 def example() -> tuple[Tensor, list[str]]:
-    """Four heads (H, T, T), computed by `attend` from queries and keys that were made to ask for one thing each."""
+    """Four heads (H, T, T), computed by `attend` from queries and keys, each built to find one thing."""
     tokens = ["the", "cat", "saw", "the", "dog", "<eos>"]
     count = len(tokens)
     place = torch.eye(count)
     word = torch.tensor([[float(a == b) for b in sorted(set(tokens))] for a in tokens])
-    before = torch.eye(count).roll(1, dims=0).tril()  # row i asks for place i - 1; the first asks for nothing
+    before = torch.eye(count).roll(1, dims=0).tril()  # row i searches for place i - 1; the first searches for nothing
     first = torch.zeros(count, count)
     first[:, 0] = 1
     asked = [before, place, first]

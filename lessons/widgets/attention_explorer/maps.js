@@ -6,7 +6,7 @@ import { channels, mixColor } from "../shared/palette.js";
 // The pictures of AttentionExplorer: small maps, a large one where there are too many cells for a grid, and lines.
 
 export const LEAST_LINE = 0.02;
-const MOST_LINES = 400; // so many cells, and all lines are drawn at once
+const MOST_LINES = 400; // up to this many cells, all lines are drawn at once
 const SHADES = Array.from({ length: 256 }, (_, i) => mixColor(WEIGHTS, i / 255));
 const CHANNELS = SHADES.map(channels);
 

@@ -4,9 +4,9 @@ import { View, asWidget, checkbox } from "../shared/parts.js";
 import { AVERAGE, AVERAGE_NAME } from "./constants.js";
 import { LEAST_LINE, LargeMap, Lines, paintMap } from "./maps.js";
 
-// AttentionExplorer: small maps of all heads, one head large, and lines. Python sends only what is looked at.
+// AttentionExplorer: small maps of all heads, one head large, and lines. Python sends only what is shown.
 
-const FULL = 32; // so many rows and columns are drawn as a grid of cells
+const FULL = 32; // up to this many rows and columns are drawn as a grid of cells
 const HINT = "Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. " +
   "In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.";
 const FRAME = `
@@ -159,7 +159,7 @@ class Explorer extends View {
     const others = side === 0 ? columns : rows;
     const best = [...weights].map((w, i) => [w, i]).sort((a, b) => b[0] - a[0]).slice(0, 4).filter(([w]) => w >= LEAST_LINE);
     const list = best.map(([w, i]) => `${i} “${others[i]}” ${formatNumber(w, 4)}`).join(", ") || "nothing above the least";
-    return side === 0 ? `Query ${index} “${rows[index]}” looks at ${list}.` : `Key ${index} “${columns[index]}” is looked at by ${list}.`;
+    return side === 0 ? `Query ${index} “${rows[index]}” looks at ${list}.` : `Key ${index} “${columns[index]}” gets attention from ${list}.`;
   }
 
   point(part, r, c) {

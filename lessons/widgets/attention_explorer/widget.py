@@ -22,7 +22,7 @@ SMALL = 24  # the most rows and columns of a small map
 
 
 class AttentionExplorer(LessonWidget):
-    """All heads of a layer as small maps, one of them large, and lines from each token to what it looks at.
+    """All heads of a layer as small maps, one of them large, and lines from each token to those it attends to.
 
     weights: (Q, K), (H, Q, K), (B, H, Q, K) or (L, B, H, Q, K), as tensors or nested lists; a list of layers; a dict
         of attentions by name, as our Transformer gives with need_weights=True; or what a Hugging Face model returns
@@ -67,22 +67,22 @@ class AttentionExplorer(LessonWidget):
         super().__init__({"names": names, "maps": {}, "shown": {}}, **start)
         self._refresh()
 
-    # What is looked at
+    # What is shown
 
     @property
     def name(self) -> str:
-        """The present layer's name."""
+        """The name of the current layer."""
         return self.names[self.layer]
 
     @property
     def layer_weights(self) -> Tensor:
-        """(H, Q, K), all heads of the present layer and sentence, without what is hidden."""
+        """(H, Q, K), all heads of the current layer and sentence, without hidden tokens."""
         rows, columns = self._kept()
         return self.all_weights[self.name][self.sentence][:, rows][:, :, columns]
 
     @property
     def weights(self) -> Tensor:
-        """(Q, K), the weights that are shown large."""
+        """(Q, K), the weights of the large map."""
         return self.layer_weights.mean(dim=0) if self.head == AVERAGE else self.layer_weights[self.head]
 
     @property
@@ -94,11 +94,11 @@ class AttentionExplorer(LessonWidget):
         return [self._tokens[self.name][1][self.sentence][i] for i in self._kept()[1]]
 
     def describe(self) -> list[str]:
-        """Each head of the present layer, in a few words."""
+        """Each head of the current layer, in a few words."""
         return [heads.describe_head(x, self.key_tokens) for x in self.layer_weights]
 
     def _kept(self) -> tuple[list[int], list[int]]:
-        """The places of the queries and keys that are shown; all, where nothing else would be left."""
+        """The places of the queries and keys that are shown; all, if none would be left."""
         sides = (side[self.sentence] for side in self._tokens[self.name])
         kept = (
             [i for i, token in enumerate(side) if not self._is_hidden(token)] or [*range(len(side))] for side in sides
@@ -109,7 +109,7 @@ class AttentionExplorer(LessonWidget):
     def _is_hidden(self, token: str) -> bool:
         return self.hide_special and token in self.special
 
-    # What a trait accepts
+    # Validation
 
     @validate("layer", "sentence", "head")
     def _check_place(self, proposal: dict) -> int:
@@ -168,7 +168,7 @@ class AttentionExplorer(LessonWidget):
         return [Panel("weights", self._title(), self.query_tokens, self.key_tokens, self.weights, main=True)]
 
     def figure(self) -> Figure:
-        """The weights that are shown, and all heads of the layer small."""
+        """The weights of the large map, and the small maps of all heads."""
         layer = self.layer_weights
         across = min(len(layer), 6)
         down = -(-len(layer) // across)
@@ -186,13 +186,13 @@ class AttentionExplorer(LessonWidget):
         return picture
 
     def note(self) -> str:
-        """In words: rows that are no weights, and what is hidden."""
+        """In words: rows that don't sum to 1, and what is hidden."""
         sums = self.weights.double().sum(dim=-1)
         odd = int(((sums - 1).abs() > 1e-3).sum() + sums.isnan().sum())
         rows, columns = self._kept()
         queries, keys = (n - len(kept) for n, kept in zip(self.all_weights[self.name].shape[2:], (rows, columns)))
         hidden = (
-            f"Hidden: {queries} queries and {keys} keys; the other weights are as they were. " if queries + keys else ""
+            f"Hidden: {queries} queries and {keys} keys; the other weights are unchanged. " if queries + keys else ""
         )
         return hidden + (f"{odd} of {len(sums)} rows do not sum to 1." if odd else "")
 
@@ -204,7 +204,7 @@ class AttentionExplorer(LessonWidget):
 
 
 def _pack_maps(layer: Tensor) -> dict[str, Any]:
-    """The average and all heads as bytes, 255 for the largest weight; of a large map the greatest of each patch."""
+    """The average and all heads as bytes, 255 for the largest weight; in a large map, the largest of each patch."""
     num_heads, num_queries, num_keys = layer.shape
     maps = torch.cat([layer.mean(dim=0, keepdim=True), layer])
     small = maps.nan_to_num(0.0).float().clamp(0, 1)

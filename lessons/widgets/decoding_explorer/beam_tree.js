@@ -1,5 +1,5 @@
 import { QUIET, claim, escapeText } from "../shared/markup.js";
-import { sayLog, share } from "./candidates.js";
+import { sayLog, chance } from "./candidates.js";
 
 // The tree of a beam search, as a list that is indented: branches fold by a click, or by the arrow keys.
 
@@ -77,7 +77,7 @@ export class BeamTree {
     const folded = this.isFolded(node);
     const says = stateOf(node);
     const sign = children.length ? (folded ? "▸" : "▾") : "";
-    const numbers = [share(Math.exp(log_prob)), sayLog(log_prob), sayLog(score)];
+    const numbers = [chance(Math.exp(log_prob)), sayLog(log_prob), sayLog(score)];
     const label = `${this.words[node.word]}: probability ${numbers[0]}, log ${numbers[1]}, score ${numbers[2]}${says ? `, ${says}` : ""}`;
     return `<div role="treeitem" class="dx-${state}" data-key="${key}" data-score="${score}" data-rank="${node.rank}" tabindex="-1" aria-level="${level}" aria-posinset="${place}" aria-setsize="${of}"
       ${children.length ? `aria-expanded="${!folded}"` : ""} aria-label="${escapeText(label)}" ${QUIET}>` +

@@ -1,4 +1,4 @@
-"""The tree of a beam search: what was kept, what was dropped, and what is in the beam now."""
+"""The tree of a beam search: hypotheses that were kept, those dropped, and those in the beam now."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,10 +9,10 @@ from lessons.decoding import BeamStep
 
 @dataclass
 class Node:
-    """One word of the tree of a beam search.
+    """One token in the tree of a beam search.
 
-    parent: the place of its node in the list, or −1 for the first word. state: "kept", it is in the beam now;
-    "way", one of its continuations is; "left", it was kept and is no longer; "dropped", it never had a place.
+    parent: the index of its node in the list, or −1 for the first token. state: "kept", it is in the beam now;
+    "way", one of its continuations is; "left", it was in the beam once; "dropped", it never was.
     rank: its place in the beam now, from 1, or 0.
     """
 
@@ -34,7 +34,7 @@ def grow(steps: Sequence[BeamStep]) -> list[dict[str, Any]]:
         before, places = places, []
         for hypothesis in [*step.kept, *step.dropped]:
             place, kept = before[hypothesis.parent], len(places) < len(step.kept)
-            if place < 0 or not nodes[place].finished:  # a finished one is no new word
+            if place < 0 or not nodes[place].finished:  # a finished one adds no token
                 state = "left" if kept else "dropped"
                 level = len(hypothesis.ids) - 1
                 numbers = (hypothesis.log_prob, hypothesis.score, hypothesis.finished)

@@ -2,22 +2,22 @@ import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { softmax } from "../shared/attention.js";
 import { TOP } from "./constants.js";
 
-// The next word: the probabilities as `distribution` in lessons/decoding/sampling.py has them, and a list of the likeliest.
+// The next word: the probabilities as `distribution` in lessons/decoding/sampling.py has them, and a list of the most likely ones.
 
 /** A probability with two decimals, a small one with one digit. */
-export function share(p) {
+export function chance(p) {
   if (p >= 0.01 || p === 0) return p.toFixed(2);
   return p >= 1e-4 ? p.toPrecision(1) : p.toExponential(0).replace("-", "−");
 }
 
-/** All ids, the likeliest first; of equal ones, that with the smaller id. */
+/** All ids, the most likely first; of equal ones, that with the smaller id. */
 export const orderOf = (logits) => Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
 
 const soft = (logits, temperature) => softmax(Float64Array.from(logits, (x) => x / temperature));
 
 /**
  * model: the softmax of the logits; after: what is drawn by. The first byK in the order stay by top-k, the first kept
- * of them by top-p. known: how many stay as Python has counted them, where a word stands on the edge; or null.
+ * of them by top-p. known: how many stay as Python has counted them, because of tokens at the edge; or null.
  */
 export function distribute(logits, order, { temperature, top_k, top_p }, known = null) {
   const after = soft(logits, temperature);
@@ -59,7 +59,7 @@ export class Candidates {
     return [...this.el.querySelectorAll("button")];
   }
 
-  /** next: the id that the method takes, or null; why: what is written beside it. */
+  /** next: the id that the method takes, or null; why: the text next to it. */
   show({ words, order, model, after, byK, kept, next, why }) {
     const possible = order.filter((id) => model[id] > 0 || id === next);
     const drawn = possible.slice(0, TOP);
@@ -92,10 +92,10 @@ export class Candidates {
     row.title = word;
     bars.children[0].style.width = `${100 * model}%`;
     bars.children[1].style.width = `${100 * after}%`;
-    ours.textContent = share(model);
-    theirs.textContent = cut ? "×" : share(after);
+    ours.textContent = chance(model);
+    theirs.textContent = cut ? "×" : chance(after);
     note.textContent = cut || why;
-    const words = [`${share(model)} by the model`, cut || `${share(after)} to draw by`, ...(why ? [why] : [])];
+    const words = [`${chance(model)} by the model`, cut || `${chance(after)} with the options`, ...(why ? [why] : [])];
     row.setAttribute("aria-label", `${word}: ${words.join(", ")}`);
   }
 
@@ -116,7 +116,7 @@ export class Candidates {
 
 /** The words so far, each with its probability. */
 export function drawWords(list, words, { chosen, probabilities, own }) {
-  const word = (id, i) => `<li class="${own.includes(i) ? "dx-own" : ""}"><b>${escapeText(words[id])}</b><span>${share(probabilities[i])}</span>${own.includes(i) ? "<em>your choice</em>" : ""}</li>`;
+  const word = (id, i) => `<li class="${own.includes(i) ? "dx-own" : ""}"><b>${escapeText(words[id])}</b><span>${chance(probabilities[i])}</span>${own.includes(i) ? "<em>your choice</em>" : ""}</li>`;
   list.innerHTML = `<li class="dx-begin"><b>begin</b></li>${chosen.map(word).join("")}`;
 }
 
@@ -124,8 +124,8 @@ export function drawWords(list, words, { chosen, probabilities, own }) {
 export function multiplied(probabilities) {
   const product = probabilities.reduce((a, b) => a * b, 1);
   const log = probabilities.reduce((sum, p) => sum + Math.log(p), 0);
-  const factors = probabilities.length > 1 && probabilities.length <= 6 ? `${probabilities.map(share).join(" × ")} = ` : "";
-  return `Its probability by the model: ${factors}${share(product)}; the log of it: ${sayLog(log)}.`;
+  const factors = probabilities.length > 1 && probabilities.length <= 6 ? `${probabilities.map(chance).join(" × ")} = ` : "";
+  return `Its probability by the model: ${factors}${chance(product)}; its log: ${sayLog(log)}.`;
 }
 
 export const sayLog = (x) => (Number.isFinite(x) ? x.toFixed(2).replace(/^-(?!0\.00$)/, "−").replace("-", "") : "−∞");

@@ -1,7 +1,7 @@
-"""What Python and JavaScript both know of DecodingExplorer."""
+"""Constants of DecodingExplorer, shared by Python and JavaScript."""
 
 METHODS = GREEDY, BEAM, SAMPLING = ("greedy", "beam", "sampling")
 LIMITS = {"temperature": (0.1, 3.0), "top_p": (0.01, 1.0), "length_penalty": (0.0, 2.0)}
 MAX_WIDTH = 5
-TOP = 10  # so many candidates are drawn
-DECIDES = ("method", "temperature", "top_k", "top_p", "seed", "chosen")  # the traits by which the next word is taken
+TOP = 10  # candidates that are drawn
+DECIDES = ("method", "temperature", "top_k", "top_p", "seed", "chosen")  # the traits that decide the next token

@@ -1,4 +1,4 @@
-"""What DecodingExplorer asks of a decoder, without a widget: words one by one, and a beam step by step."""
+"""Generation for DecodingExplorer: token by token, and a beam step by step."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ MakeDecoder = Callable[[], IncrementalDecoder]
 
 @contextmanager
 def blamed() -> Generator[None]:
-    """Whatever the learner's own function raises within becomes a ValueError, which the browser shows."""
+    """Turns any exception of the learner's function into a ValueError, which the browser shows."""
     try:
         yield
     except ValueError:
@@ -26,14 +26,14 @@ def blamed() -> Generator[None]:
 
 
 class Reader:
-    """The logits after any words. It reads word by word, as `greedy` and `sample` do, so that every digit is theirs."""
+    """The logits after any tokens. It reads token by token, as `greedy` and `sample` do, so that all digits agree."""
 
     def __init__(self, make_decoder: MakeDecoder, vocab: Vocabulary):
         self.make_decoder, self.vocab = make_decoder, vocab
         self._start()
 
     def after(self, chosen: Sequence[int]) -> list[Tensor]:
-        """The logits (V,) after the begin mark, and after each word of `chosen`."""
+        """The logits (V,) after BOS, and after each token of `chosen`."""
         ids = [self.vocab.bos_id, *chosen]
         shared = count_shared(ids, self._ids)
         try:
@@ -63,13 +63,13 @@ class Reader:
 
 
 def count_shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many words both begin with."""
+    """The number of equal tokens at the start of both."""
     pairs = zip(one, other)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def check_parts(make_decoder: Any, vocab: Any) -> None:
-    """One decoder is made to see whether it can be."""
+    """Raise a ValueError unless make_decoder makes a new decoder of one sentence."""
     if not isinstance(vocab, Vocabulary):
         raise ValueError(f"vocab is a {type(vocab).__name__}; expected a Vocabulary")
     wanted = "a function without arguments that makes a decoder of one sentence, as lambda: Cached(model, src)"
@@ -82,22 +82,22 @@ def check_parts(make_decoder: Any, vocab: Any) -> None:
         found = f"{decoder.batch_size} sentences that has read {decoder.length} words"
         raise ValueError(f"make_decoder makes a decoder of {found}; expected one sentence and no word")
     if make_decoder() is decoder:
-        raise ValueError("make_decoder makes the same decoder twice; expected a new one each time")
+        raise ValueError("make_decoder returns the same decoder twice; expected a new one each time")
 
 
 def draw_last(logits: Sequence[Tensor], seed: int, options: dict[str, Any]) -> int:
-    """The word that `sample` draws after the last of these logits, one draw for each of them."""
+    """The token that `sample` draws after the last of these logits, one draw for each of them."""
     generator = torch.Generator().manual_seed(seed)
     return [int(draw_ids(distribution(row, **options), generator)) for row in logits][-1]
 
 
 def log_prob(logits: Sequence[Tensor], chosen: Sequence[int]) -> list[float]:
-    """The log of each chosen word's probability, by the model itself."""
+    """The log probability of each chosen token, by the model itself."""
     return [row.double().log_softmax(dim=-1)[word].item() for row, word in zip(logits, chosen)]
 
 
 def generate_greedily(make_decoder: MakeDecoder, vocab: Vocabulary, max_len: int) -> tuple[list[int], float]:
-    """Greedy's sentence without the begin mark, and the log of its probability."""
+    """The sentence of greedy decoding without BOS, and the log of its probability."""
     with blamed():
         steps = list(greedy(make_decoder(), vocab, max_len=max_len))
     chosen = steps[-1].ids[0, 1:].tolist()
@@ -105,7 +105,7 @@ def generate_greedily(make_decoder: MakeDecoder, vocab: Vocabulary, max_len: int
 
 
 class Search:
-    """A beam search that goes only as far as it is asked to."""
+    """A beam search that runs only as far as needed."""
 
     def __init__(self, make_decoder: MakeDecoder, vocab: Vocabulary, **options: Any):
         self.steps: list[BeamStep] = []
@@ -113,7 +113,7 @@ class Search:
         self.ended = False
 
     def up_to(self, depth: int) -> list[BeamStep]:
-        """The first `depth` steps; all, where there are fewer."""
+        """The first `depth` steps, or all if there are fewer."""
         while len(self.steps) < depth and not self.ended:
             with blamed():
                 step = next(self._more, None)
@@ -128,7 +128,7 @@ class Search:
 
 
 def example() -> tuple[MakeDecoder, Vocabulary]:
-    """Three words and an end mark: the likeliest first word leads away from the likeliest sentence."""
+    """Three words and EOS: the most likely first word leads away from the most likely sentence."""
     vocab = Vocabulary(["thanks", "thank", "you"])
     after: dict[tuple[str, ...], tuple[float, ...]] = {
         (): (0.0, 0.5, 0.4, 0.1),

@@ -3,7 +3,7 @@ import { QUIET, claim } from "../shared/markup.js";
 import { View, asWidget, button, choice, slider } from "../shared/parts.js";
 import { BEAM, DECIDES, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING } from "./constants.js";
 import { BeamTree } from "./beam_tree.js";
-import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, share } from "./candidates.js";
+import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, chance } from "./candidates.js";
 
 // DecodingExplorer: the controls redraw the candidates at once; each step is Python's.
 
@@ -24,7 +24,7 @@ const EXPLORER = `
   <div data-part="writing"><h4>The sentence so far</h4><ol class="dx-words" data-part="sentence" aria-label="the sentence so far"></ol>
     <p class="dx-product" data-part="product"></p>
     <h4 data-part="heading">The next word</h4>
-    <div data-part="next"><div class="dx-heads" aria-hidden="true"><span></span><span>word</span><span></span><span><i class="dx-key"></i>the model’s</span><span><i class="dx-key dx-solid"></i>to draw by</span><span></span></div>
+    <div data-part="next"><div class="dx-heads" aria-hidden="true"><span></span><span>word</span><span></span><span><i class="dx-key"></i>the model’s</span><span><i class="dx-key dx-solid"></i>with the options</span><span></span></div>
       <div data-part="list"></div><p class="dx-rest" data-part="rest"></p></div></div>
   <div data-part="searching"><h4>The search so far</h4>
     <p class="lw-readout" data-part="untouched"></p>
@@ -114,11 +114,11 @@ class Decoding extends View {
   }
 
   about({ method, width, length_penalty, seed }) {
-    if (method === GREEDY) return "Greedy takes the likeliest word at each step. Temperature, top-k and top-p change what a word would be drawn by, never which one is the likeliest.";
-    if (method === SAMPLING) return `Sampling draws the next word: one with 0.30 to draw by comes up about 30 times in 100. ` +
-      `Temperature divides the logits; top-k keeps the k likeliest words, top-p the likeliest that sum to p. Seed ${seed} always draws the same.`;
+    if (method === GREEDY) return "Greedy takes the most likely token at each step. Temperature, top-k and top-p change the probabilities, but not which token is the most likely.";
+    if (method === SAMPLING) return `Sampling draws the next token: one with probability 0.30 comes up about 30 times in 100. ` +
+      `Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that sum to p. Seed ${seed} always draws the same.`;
     const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
-    return `${width === 1 ? "A beam of 1 is greedy: only the best sentence goes on" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
+    return `${width === 1 ? "A beam of 1 is greedy: only the best sentence is kept" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
   }
 
   disable(atStart, atEnd) {
@@ -135,17 +135,17 @@ class Decoding extends View {
     this.write("place", `${count} ${count === 1 ? "word" : "words"}${logits === null ? ", finished" : ""}`);
     if (shown !== this.drawnWords) {
       drawWords(this.find("sentence"), words, shown);
-      this.write("product", count ? multiplied(shown.probabilities) : "Nothing is written yet.");
+      this.write("product", count ? multiplied(shown.probabilities) : "No tokens yet.");
       this.logits = logits && readDoubles(logits);
       this.order = logits && orderOf(this.logits);
       this.drawnWords = shown;
     }
-    this.write("heading", logits !== null ? "The next word" : shown.full ? `No word follows: there are ${count}, as many as there may be.` : "No word follows the end mark.");
+    this.write("heading", logits !== null ? "The next word" : shown.full ? `No token follows: there are ${count}, the maximum.` : "No token follows EOS.");
     if (logits === null && this.find("next").contains(document.activeElement)) this.find("back").focus();
     this.find("next").hidden = logits === null;
     if (logits !== null) this.drawCandidates(state);
-    this.write("readout", logits === null ? "Page Up goes a word back." :
-      "Click a word, or press Enter on it, to take it in place of the method’s choice; the arrow keys move, Page Down steps, Page Up goes back.");
+    this.write("readout", logits === null ? "Page Up goes back one token." :
+      "Click a token, or press Enter on it, to take it instead of the method’s choice; the arrow keys move, Page Down steps, Page Up goes back.");
   }
 
   drawCandidates(state) {
@@ -157,8 +157,8 @@ class Decoding extends View {
     const found = distribute(this.logits, order, state, settled ? made.kept : null);
     const { drawn, possible, cut } = this.list.show({ words, order, ...found, next, why });
     const impossible = words.length - possible;
-    const sum = (numbers) => share(order.reduce((total, id) => (drawn.includes(id) ? total : total + numbers[id]), 0));
-    const others = possible > drawn.length ? [`${possible - drawn.length} other words: ${sum(found.model)} by the model, ${sum(found.after)} to draw by`] : [];
+    const sum = (numbers) => chance(order.reduce((total, id) => (drawn.includes(id) ? total : total + numbers[id]), 0));
+    const others = possible > drawn.length ? [`${possible - drawn.length} other tokens: ${sum(found.model)} by the model, ${sum(found.after)} with the options`] : [];
     if (cut) others.push(`${cut} of ${possible} words ${cut === 1 ? "is" : "are"} cut`);
     if (impossible) others.push(`${impossible} ${impossible === 1 ? "word has" : "words have"} probability 0`);
     this.write("rest", others.length ? `${others.join("; ")}.` : "");
@@ -172,13 +172,13 @@ class Decoding extends View {
     this.disable(at === 0, ended);
     this.write("place", `${at} ${at === 1 ? "step" : "steps"}${ended ? ", finished" : ""}`);
     this.find("searched").hidden = at === 0;
-    this.write("untouched", at ? "" : "Nothing is written yet. Step begins with the likeliest first words.");
+    this.write("untouched", at ? "" : "No tokens yet. Step starts with the most likely first tokens.");
     if (shown !== this.drawnBeam) {
       this.tree.show(nodes, words);
       this.tree.reveal(this.find("scroll"));
     }
     this.drawnBeam = shown;
-    const numbers = (log) => `probability ${share(Math.exp(log))}, its log ${sayLog(log)}`;
+    const numbers = (log) => `probability ${chance(Math.exp(log))}, its log ${sayLog(log)}`;
     this.write("best-title", ended ? "the beam’s best" : "the beam’s best so far");
     this.write("best", best ? `${best.text}: ${numbers(best.log_prob)}, score ${sayLog(best.score)}` : "nothing yet");
     this.write("greedy", `${greedy.text}: ${numbers(greedy.log_prob)}`);

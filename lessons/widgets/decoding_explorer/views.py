@@ -1,4 +1,4 @@
-"""What DecodingExplorer shows: to the browser, and where no script runs, there the same on every machine."""
+"""What DecodingExplorer shows: in the browser, and where no script runs (the same on every machine)."""
 
 import base64
 import math
@@ -47,13 +47,13 @@ class Explorer(Protocol):
     def say(self, ids: Sequence[int]) -> str: ...
 
 
-def share(p: float) -> str:
+def chance(p: float) -> str:
     """A probability with two decimals, a small one with one digit."""
     return format_number(p) if p >= 0.01 or p == 0 else f"{p:.1g}".replace("e-0", "e-").replace("-", "−")
 
 
 def pack_words(explorer: Explorer) -> dict[str, Any]:
-    """All logits, eight bytes each: the browser can do with them what `distribution` does, to the last digit."""
+    """All logits in eight bytes each, so that the browser can compute what `distribution` does, to the last digit."""
     logits = explorer.logits
     return {
         "chosen": explorer.chosen,
@@ -65,7 +65,7 @@ def pack_words(explorer: Explorer) -> dict[str, Any]:
 
 
 def pack_choice(explorer: Explorer) -> dict[str, Any]:
-    """What the method takes next, and how many words top_p leaves: the browser must not judge the edge otherwise."""
+    """The method's next token, and how many tokens top_p leaves, so that the browser agrees about the edge."""
     drawn = None if explorer.finished or explorer.top_p == 1 else explorer.probabilities
     kept = None if drawn is None else int((drawn > 0).sum())
     return {**{name: getattr(explorer, name) for name in DECIDES}, "next": explorer.next_word, "kept": kept}
@@ -84,7 +84,7 @@ def pack_beam(explorer: Explorer) -> dict[str, Any]:
 
 
 def words_panel(explorer: Explorer) -> Panel:
-    """The likeliest next words, and all others in one column; or the words, where none can follow."""
+    """The most likely next tokens, and all others in one column; or the sentence, if no token can follow."""
     logits, drawn_by = explorer.logits, explorer.probabilities
     if logits is None or drawn_by is None:
         row = torch.tensor([[math.exp(x) for x in explorer.log_probs]])
@@ -98,7 +98,7 @@ def words_panel(explorer: Explorer) -> Panel:
     cut = drawn_by[top] == 0
     columns = [f"{word} (cut)" if out else word for word, out in zip(explorer.vocab.decode(top), cut.tolist())]
     title = f"The next word: temperature {explorer.temperature:g}, {say_limits(explorer)}"
-    rows, axes = ["the model's", "to draw by"], ("probability", "word")
+    rows, axes = ["the model's", "with the options"], ("probability", "word")
     return Panel("weights", title, rows, [*columns, "all others"], values, None, *axes, main=True)
 
 
@@ -120,11 +120,11 @@ def beam_panel(explorer: Explorer) -> Panel:
 def word_lines(explorer: Explorer) -> list[str]:
     whose = {True: ", your choice", False: ""}
     words = zip(explorer.sentence, explorer.log_probs)
-    return [f"{word} {share(math.exp(x))}{whose[i in explorer.own]}" for i, (word, x) in enumerate(words)]
+    return [f"{word} {chance(math.exp(x))}{whose[i in explorer.own]}" for i, (word, x) in enumerate(words)]
 
 
 def beam_lines(explorer: Explorer) -> list[str]:
     def names(hypotheses: list[Hypothesis]) -> str:
-        return "; ".join(f"{explorer.say(h.ids[1:])} {share(math.exp(h.log_prob))}" for h in hypotheses) or "none"
+        return "; ".join(f"{explorer.say(h.ids[1:])} {chance(math.exp(h.log_prob))}" for h in hypotheses) or "none"
 
     return [f"kept: {names(step.kept)}. Dropped: {names(step.dropped)}." for step in explorer.steps]

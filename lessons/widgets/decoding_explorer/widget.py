@@ -1,4 +1,4 @@
-"""DecodingExplorer: write a sentence step by step, and see what each method chooses from."""
+"""DecodingExplorer: generate a sentence step by step, and see what each method chooses from."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,15 +18,15 @@ from lessons.widgets.pictures import Panel
 
 
 class DecodingExplorer(LessonWidget):
-    """A sentence, word by word: by greedy, by sampling, or by a beam.
+    """A sentence, token by token: by greedy decoding, sampling, or beam search.
 
     make_decoder: a function without arguments that makes a decoder of one sentence, as `lambda: Cached(model, src)` or
-        `lambda: Table(next_word)`. vocab: its words. Give both or neither.
-    join: makes a text of words. max_len: so many words at most.
+        `lambda: Table(next_word)`. vocab: its vocabulary. Give both or neither.
+    join: makes a text of words. max_len: the most tokens after BOS.
 
     method: "greedy", "beam" or "sampling". temperature 0.1–3, top_k (0: all words) and top_p (1: all words) are those
     of `sample`, width 1–5 and length_penalty 0–2 those of `beam`; seed is that of the draws.
-    chosen: the ids after the begin mark, of greedy and sampling. depth: how many steps of the beam are shown; more
+    chosen: the ids after BOS, of greedy and sampling. depth: how many steps of the beam are shown; more
     than there are means all.
 
     `step()`, `back()`, `to_the_end()` and `start_again()` do what the buttons do; `sentence`, `text`, `probability`,
@@ -59,7 +59,7 @@ class DecodingExplorer(LessonWidget):
         whole(1, 200, max_len=max_len)
         self.vocab, self.join, self.max_len = vocab, join, max_len
         self._make_decoder, self._reader = make_decoder, generation.Reader(make_decoder, vocab)
-        self.own: set[int] = set()  # places in `chosen` of words that the method did not take
+        self.own: set[int] = set()  # places in `chosen` of tokens that the method would not have taken
         self._writing = False
         self._search = self._greedy = None
         start = {"method": GREEDY, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "width": 2, "length_penalty": 1.0}
@@ -77,7 +77,7 @@ class DecodingExplorer(LessonWidget):
 
     @property
     def finished(self) -> bool:
-        """True = no word can follow: there is an end mark, or max_len words."""
+        """True = no token can follow: there is an EOS, or max_len tokens."""
         if self.method == BEAM:
             search = self._searched()
             return self.depth == self.max_len or (search.ended and self.depth == len(search.steps))
@@ -85,12 +85,12 @@ class DecodingExplorer(LessonWidget):
 
     @property
     def logits(self) -> Tensor | None:
-        """(V,), of the word after `chosen`; None if none can follow."""
+        """(V,), of the token after `chosen`; None if none can follow."""
         return None if self._is_full(self.chosen) else self._logits()[-1]
 
     @property
     def probabilities(self) -> Tensor | None:
-        """(V,), of the word after `chosen`, by temperature, top_k and top_p; None if none can follow."""
+        """(V,), of the token after `chosen`, with temperature, top_k and top_p; None if none can follow."""
         logits = self.logits
         return None if logits is None else distribution(logits, **self.options)
 
@@ -110,18 +110,18 @@ class DecodingExplorer(LessonWidget):
 
     @property
     def sentence(self) -> list[str]:
-        """The words so far, marks of the end included; of a beam, those of its best."""
+        """The tokens so far, EOS included; of a beam, those of its best hypothesis."""
         return self.vocab.decode(self._ids())
 
     @property
     def text(self) -> str:
-        """The words so far, joined, without marks."""
-        marks = {self.vocab.pad_id, self.vocab.bos_id, self.vocab.eos_id}
-        return self.join(self.vocab.decode([i for i in self._ids() if i not in marks]))
+        """The text so far, without special tokens."""
+        special = {self.vocab.pad_id, self.vocab.bos_id, self.vocab.eos_id}
+        return self.join(self.vocab.decode([i for i in self._ids() if i not in special]))
 
     @property
     def log_prob(self) -> float:
-        """Of the words so far, by the model itself: without temperature, top_k and top_p."""
+        """Of the tokens so far, by the model itself: without temperature, top_k and top_p."""
         if self.method == BEAM:
             return self.steps[-1].kept[0].log_prob if self.depth else 0.0
         return sum(self.log_probs)
@@ -140,7 +140,7 @@ class DecodingExplorer(LessonWidget):
 
     @property
     def log_probs(self) -> list[float]:
-        """Of each word of `chosen`, by the model itself."""
+        """Of each token of `chosen`, by the model itself."""
         return generation.log_prob(self._logits(), self.chosen)
 
     def _is_full(self, chosen: list[int]) -> bool:
@@ -154,7 +154,7 @@ class DecodingExplorer(LessonWidget):
 
     @property
     def greedy_sentence(self) -> tuple[list[int], float]:
-        """Its ids after the begin mark, and the log of its probability: for comparison."""
+        """The ids of greedy decoding after BOS, and the log of their probability, for comparison."""
         if self._greedy is None:
             self._greedy = generation.generate_greedily(self._make_decoder, self.vocab, self.max_len)
         return self._greedy
@@ -162,7 +162,7 @@ class DecodingExplorer(LessonWidget):
     # The buttons
 
     def step(self) -> None:
-        """One more word, or one more step of the beam."""
+        """One more token, or one more step of the beam."""
         if self.method == BEAM:
             self.depth = min(self.depth + 1, self.max_len)
         elif (word := self.next_word) is not None:
@@ -189,7 +189,7 @@ class DecodingExplorer(LessonWidget):
             self.chosen = []
 
     def _write(self, word: int) -> None:
-        """A word of the method's own; any other is the learner's."""
+        """A token that the method chose; any other is the learner's."""
         self._writing = True
         try:
             self.chosen = [*self.chosen, word]
@@ -205,7 +205,7 @@ class DecodingExplorer(LessonWidget):
             return {"problem": str(error)}
         return {"done": question}
 
-    # What a trait accepts
+    # Validation
 
     @validate("method")
     def _check_method(self, proposal: dict) -> str:
@@ -227,7 +227,7 @@ class DecodingExplorer(LessonWidget):
 
     @validate("chosen")
     def _check_chosen(self, proposal: dict) -> list[int]:
-        """It is read here, so that what the decoder cannot read is refused."""
+        """The decoder reads it here, so that ids it can't read are refused."""
         value = proposal["value"]
         if not isinstance(value, list | tuple) or len(value) > self.max_len:
             raise ValueError(f"chosen is {value!r}; expected a list of up to {self.max_len} ids")
@@ -235,7 +235,7 @@ class DecodingExplorer(LessonWidget):
             whole(0, len(self.vocab) - 1, **{"an id of chosen": word})
         chosen = list(value)
         if self.vocab.eos_id in chosen[:-1]:
-            raise ValueError(f"chosen is {value!r}; expected no word after the end mark {self.vocab.eos_id}")
+            raise ValueError(f"chosen is {value!r}; expected no token after EOS, id {self.vocab.eos_id}")
         self._reader.after(chosen[:-1] if self._is_full(chosen) else chosen)
         return chosen
 
@@ -258,7 +258,7 @@ class DecodingExplorer(LessonWidget):
             raise BadValue(str(error)) from None
 
     def set_state(self, sync_data: Any) -> None:
-        """A word that was clicked just before an answer arrived is told back: it is later than that answer."""
+        """A token clicked just before an answer arrived is sent again: it is later than that answer."""
         super().set_state(sync_data)
         if "chosen" in sync_data:
             self.send_state(["chosen"])
@@ -276,9 +276,9 @@ class DecodingExplorer(LessonWidget):
             self._compute(shown=views.pack_words(self), choice=views.pack_choice(self))
 
     def say(self, ids: Sequence[int]) -> str:
-        """Words joined, with the end mark after them."""
-        marks = {self.vocab.pad_id, self.vocab.eos_id}
-        text = self.join([self.vocab.words[i] for i in ids if i not in marks])
+        """The text, with EOS after it."""
+        special = {self.vocab.pad_id, self.vocab.eos_id}
+        text = self.join([self.vocab.words[i] for i in ids if i not in special])
         ended = self.vocab.eos_id in ids
         return f"{text} {self.vocab.words[self.vocab.eos_id]}".strip() if ended else text
 
@@ -288,11 +288,11 @@ class DecodingExplorer(LessonWidget):
         return [views.beam_panel(self) if self.method == BEAM else views.words_panel(self)]
 
     def note(self) -> str:
-        """What greedy writes, beside a beam."""
+        """What greedy decoding generates, for comparison with a beam."""
         if self.method != BEAM:
             return ""
         chosen, log_prob = self.greedy_sentence
-        return f"Greedy, for comparison: {self.say(chosen)} ({views.share(math.exp(log_prob))})"
+        return f"Greedy, for comparison: {self.say(chosen)} ({views.chance(math.exp(log_prob))})"
 
     def lines(self) -> list[str]:
         """Each step in words."""
@@ -303,5 +303,5 @@ class DecodingExplorer(LessonWidget):
             name = f"beam of {self.width}, step {self.depth}"
         else:
             name = f"{self.method}, {len(self.chosen)} {'word' if len(self.chosen) == 1 else 'words'}"
-        written = f"{self.say(self._ids())} ({views.share(self.probability)})" if self._ids() else "nothing written yet"
+        written = f"{self.say(self._ids())} ({views.chance(self.probability)})" if self._ids() else "no tokens yet"
         return f"DecodingExplorer: {name}: {written}"

@@ -6,7 +6,7 @@ import { MOST_LETTERS, MOST_NUMBERS, NUMBERS, SAFE_POWER, SAYS } from "./constan
 
 // What DotProductStepper computes, and what its steps say: as in steps.py, in the same words.
 
-/** Scores, masked scores, powers, weights and output of all queries. allowed: true = may look; null = no mask. */
+/** Scores, masked scores, powers, weights and output of all queries. allowed: true = may attend; null = no mask. */
 export function computeTable({ q, k, v, allowed, scaled }) {
   const root = scaled ? Math.sqrt(q[0].length) : 1;
   const scores = q.map((a) => k.map((b) => a.reduce((sum, x, i) => sum + x * b[i], 0)));
@@ -18,14 +18,14 @@ export function computeTable({ q, k, v, allowed, scaled }) {
   return { scores, scaledScores, may, masked, powers, weights, output: weights.map((row) => mix(row, v)) };
 }
 
-/** e to the power of each of a row of scores, and what is subtracted from all of them first, so that they fit. */
+/** e to the power of each score of a row, and what is subtracted from all of them first to avoid overflow. */
 export function rowPowers(masked) {
   const most = Math.max(...masked);
   const shift = Math.abs(most) > SAFE_POWER && Number.isFinite(most) ? most : 0;
   return { powers: masked.map((x) => Math.exp(x - shift)), shift };
 }
 
-/** Three decimals, more for what is near 0; a number that needs fewer is shown with fewer. */
+/** Three decimals, more for numbers near 0, without trailing zeros. */
 export function short(number) {
   if (Number.isNaN(number)) return "NaN";
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
@@ -39,7 +39,7 @@ export function short(number) {
 
 export const vector = (numbers) => `(${numbers.map(short).join(", ")})`;
 
-/** A token on one line, cut where it is long, in quotation marks. */
+/** A token on one line, shortened if it is long, in quotes. */
 export function quote(token) {
   const letters = [...token.replace(/[ \t\r\n]+/g, " ")];
   return `“${letters.length <= MOST_LETTERS ? letters.join("") : `${letters.slice(0, MOST_LETTERS - 1).join("")}…`}”`;
@@ -77,7 +77,7 @@ function sayScale({ q, scaled, score, scaledScore }) {
 }
 
 function sayMask({ query, key, allowed, row, column, scaledScore }) {
-  const [name, number] = !allowed ? ["no mask", "stays"] : allowed[row][column] ? ["may look", "may look"] : ["blocked", "blocked"];
+  const [name, number] = !allowed ? ["no mask", "stays"] : allowed[row][column] ? ["may attend", "may attend"] : ["blocked", "blocked"];
   return { text: fillIn(SAYS[name], { query, key }), numbers: fillIn(NUMBERS[number], { score: short(scaledScore) }) };
 }
 

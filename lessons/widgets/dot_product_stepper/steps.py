@@ -1,4 +1,4 @@
-"""What DotProductStepper computes, without a widget: one query and one key, step by step, in words and numbers."""
+"""The computation of DotProductStepper: one query and one key, step by step, in words and numbers."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from lessons.widgets.dot_product_stepper.constants import (
 
 @dataclass(frozen=True)
 class Cell:
-    """One query and one key, and all that the weight between them depends on."""
+    """One query and one key, and everything that the weight between them depends on."""
 
     query: str
     key: str
@@ -26,8 +26,8 @@ class Cell:
     k: list[float]  # (d,)
     column: int  # which of the keys it is
     scaled: bool
-    may: bool | None  # True = may look; None = there is no mask
-    empty: bool  # the query may look at nothing
+    may: bool | None  # True = may attend; None = there is no mask
+    empty: bool  # the query has no allowed key
     score: float
     scaled_score: float
     masked: list[float]  # (K,), the whole row
@@ -44,14 +44,14 @@ def write_steps(cell: Cell) -> list[tuple[str, str, str]]:
 
 
 def powers(masked: Sequence[float]) -> tuple[list[float], float]:
-    """e to the power of each of a row of scores, and what is subtracted from all of them first, so that they fit."""
+    """e to the power of each score of a row, and what is subtracted from all of them first to avoid overflow."""
     most = math.nan if any(map(math.isnan, masked)) else max(masked)
     shift = most if SAFE_POWER < abs(most) < math.inf else 0.0
     return [_exp(score - shift) for score in masked], shift
 
 
 def short(x: float) -> str:
-    """Three decimals, more for what is near 0; a number that needs fewer is shown with fewer."""
+    """Three decimals, more for numbers near 0, without trailing zeros."""
     if math.isnan(x):
         return "NaN"
     if math.isinf(x):
@@ -79,7 +79,7 @@ def vector(numbers: Sequence[float]) -> str:
 
 
 def quote(token: str, limit: int = MOST_LETTERS) -> str:
-    """A token on one line, cut where it is long, in quotation marks."""
+    """A token on one line, shortened if it is long, in quotes."""
     token = re.sub(r"[ \t\r\n]+", " ", token)
     return f"“{token if len(token) <= limit else token[: limit - 1] + '…'}”"
 
@@ -94,7 +94,7 @@ def _dot_product(cell: Cell) -> tuple[str, str]:
 
 
 def _say(name: str, cell: Cell, **values: object) -> str:
-    """One of the sentences, with the tokens of this cell in their places."""
+    """One of the sentences, filled in with the tokens of this cell."""
     return SAYS[name].format(query=quote(cell.query), key=quote(cell.key), **values)
 
 
@@ -106,7 +106,7 @@ def _scale(cell: Cell) -> tuple[str, str]:
 
 
 def _mask(cell: Cell) -> tuple[str, str]:
-    says, number = {None: ("no mask", "stays"), True: ("may look",) * 2, False: ("blocked",) * 2}[cell.may]
+    says, number = {None: ("no mask", "stays"), True: ("may attend",) * 2, False: ("blocked",) * 2}[cell.may]
     return _say(says, cell), NUMBERS[number].format(score=short(cell.scaled_score))
 
 

@@ -5,12 +5,12 @@ import { View, asWidget, button, checkbox } from "../shared/parts.js";
 import { ALSO_0, FORMULAS, NOT_0, TABLES, TITLES, WARNING } from "./constants.js";
 import { computeTable, quote, rowPowers, short, writeSteps } from "./steps.js";
 
-// DotProductStepper: a table in which one cell is chosen, what is computed with, and the steps one by one.
+// DotProductStepper: a table in which one cell is chosen, the numbers that go into it, and the steps one by one.
 
 const LAST = TITLES.length - 1;
 const HINT = "Choose a query and a key by a click in the table, or with the arrow keys there. Page Down and Page Up, or " +
   "the arrow keys in the list, go from step to step; there, Home and End go to the first and the last. Numbers in the steps are " +
-  "rounded to three decimals, those in the tables to two; all digits are computed with.";
+  "rounded to three decimals, those in the tables to two; the computation uses all digits.";
 const item = (title, i) =>
   `<li><button type="button" data-step="${i}" tabindex="-1" ${QUIET}><b>${title}</b> <span class="ds-numbers"></span>` +
   `<span class="ds-text"></span></button></li>`;
@@ -156,11 +156,11 @@ function benchOf(state, table) {
     const values = [v[column], v[column].map((x) => x * table.weights[row][column])];
     const rows = [`v ${keys[column]}`, "× weight"];
     const note = `The weight is ${short(table.weights[row][column])}.`;
-    return { title: `the value of ${key}, and its share`, rows, columns: features(v[0].length), columnAxis: "feature", values, note, framed: [1, null] };
+    return { title: `the value of ${key}, times its weight`, rows, columns: features(v[0].length), columnAxis: "feature", values, note, framed: [1, null] };
   }
   const values = [...v.map((value, i) => value.map((x) => x * table.weights[row][i])), table.output[row]];
   const note = "A row for each key: its weight times its value. The last row is their sum.";
-  return { title: `what ${query} takes, and their sum`, rows: [...keys, "output"], columns: features(v[0].length), columnAxis: "feature", values, note, framed: [keys.length, null] };
+  return { title: `the contributions to ${query}, and their sum`, rows: [...keys, "output"], columns: features(v[0].length), columnAxis: "feature", values, note, framed: [keys.length, null] };
 }
 
 function rowOfWeights({ row, column, step, query_tokens: queries, key_tokens: keys }, { masked, powers, weights }) {

@@ -27,10 +27,10 @@ AXES = {"q": "(Q, d)", "k": "(K, d)", "v": "(K, d_v)"}
 
 
 class DotProductStepper(LessonWidget):
-    """Choose a query and a key, and walk from q · k over the weight to the output, with all the numbers.
+    """Choose a query and a key, and go from q · k to the weight to the output, with all the numbers.
 
     q (Q, d), k (K, d), v (K, d_v): tensors or nested lists, 1 to 12 queries, keys and features; all three, or none:
-    then it is the example of lesson 01. allowed (Q, K) bool, True = may look; None = no mask.
+    then it is the example of lesson 01. allowed (Q, K) bool, True = may attend; None = no mask.
     query_tokens, key_tokens: texts or lists of tokens; numbers unless given.
 
     `row` and `column` choose the query and the key, `step` is 0 to 6, `scaled` says whether scores are divided by √d.
@@ -82,17 +82,17 @@ class DotProductStepper(LessonWidget):
 
     @property
     def masked(self) -> Tensor:
-        """(Q, K), −inf where a query may not look."""
+        """(Q, K), −inf where a query may not attend."""
         return self.scaled_scores.masked_fill(~self._may, -torch.inf)
 
     @property
     def exponentials(self) -> Tensor:
-        """(Q, K), e to the power `masked`, and nothing subtracted: inf above 709, where `weights` are still right."""
+        """(Q, K), e to the power `masked`, nothing subtracted: inf above 709, where `weights` are still correct."""
         return self.masked.exp()
 
     @property
     def weights(self) -> Tensor:
-        """(Q, K), the softmax of each row; 0 where a query may look at nothing."""
+        """(Q, K), the softmax of each row; 0 for a query with no allowed key."""
         return masked_softmax(self.scaled_scores, self._may)
 
     @property
@@ -102,7 +102,7 @@ class DotProductStepper(LessonWidget):
 
     @property
     def empty_rows(self) -> list[int]:
-        """The queries that may look at nothing."""
+        """The queries with no allowed key."""
         return (~self._may.any(dim=-1)).nonzero()[:, 0].tolist()
 
     def steps(self) -> list[tuple[str, str, str]]:
@@ -130,12 +130,12 @@ class DotProductStepper(LessonWidget):
 
     @property
     def _may(self) -> Tensor:
-        """(Q, K) bool, True = may look."""
+        """(Q, K) bool, True = may attend."""
         if self.allowed is None:
             return torch.ones(self.q.size(0), self.k.size(0), dtype=torch.bool)
         return self.allowed
 
-    # What a trait accepts
+    # Validation
 
     @validate("q", "k", "v")
     def _check_matrix(self, proposal: dict) -> Tensor:
@@ -155,9 +155,9 @@ class DotProductStepper(LessonWidget):
         try:
             allowed = torch.as_tensor(value).detach().cpu()
         except (TypeError, ValueError, RuntimeError):
-            raise ValueError(f"allowed is {value!r}; expected bool of shape {wanted}, True = may look") from None
+            raise ValueError(f"allowed is {value!r}; expected bool of shape {wanted}, True = may attend") from None
         if allowed.dtype != torch.bool:
-            raise ValueError(f"allowed is a tensor of {allowed.dtype}; expected bool, True = may look")
+            raise ValueError(f"allowed is a tensor of {allowed.dtype}; expected bool, True = may attend")
         if allowed.shape != wanted:
             raise ValueError(f"allowed has shape {tuple(allowed.shape)}; expected {wanted}, queries × keys")
         return allowed
@@ -186,7 +186,7 @@ class DotProductStepper(LessonWidget):
     # What is shown
 
     def panels(self) -> list[Panel]:
-        """The whole table as it is at the present step, and what is computed with."""
+        """The whole table at the current step, and the numbers that go into it."""
         return [self._table(), self._bench()]
 
     def _table(self) -> Panel:
@@ -213,7 +213,7 @@ class DotProductStepper(LessonWidget):
         weights, v = self.weights[row], _exact(self.v)
         if self.step == 5:
             rows, values = [f"v {key}", "× weight"], torch.stack([v[column], weights[column] * v[column]])
-            return _features(f"the value of {steps.quote(key)}, and its share", rows, values)
+            return _features(f"the value of {steps.quote(key)}, times its weight", rows, values)
         values = torch.cat([weights[:, None] * v, self.output[row : row + 1]])
         return _features(f"what {steps.quote(query)} takes, and their sum", [*self.key_tokens, "output"], values)
 
@@ -234,7 +234,7 @@ class DotProductStepper(LessonWidget):
         return [f"{title}: {numbers}" for title, _, numbers in self.steps()[: self.step + 1]]
 
     def note(self) -> str:
-        """In words: which queries may look at nothing, and what becomes of them; empty if there are none."""
+        """In words: which queries have no allowed key, and what happens to them; empty if there are none."""
         empty = self.empty_rows
         names = ", ".join(f"{row} {steps.quote(self.query_tokens[row])}" for row in empty)
         all_0 = not self.output[empty].any()
@@ -256,7 +256,7 @@ def _features(title: str, rows: Sequence[str], values: Tensor) -> Panel:
 
 
 def _exact(matrix: Tensor) -> Tensor:
-    """In double precision, as the browser has it: what was written as 0.1 is 0.1."""
+    """In double precision, as in the browser: 0.1 stays 0.1."""
     return torch.tensor(from_json(to_json(matrix)), dtype=torch.float64)
 
 

@@ -1,3 +1,3 @@
-"""What Python and JavaScript both know of FunctionLab."""
+"""Constants of FunctionLab, shared by Python and JavaScript."""
 
 HISTORY = 12  # so many steps can be undone

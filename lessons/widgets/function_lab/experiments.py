@@ -1,4 +1,4 @@
-"""What FunctionLab computes, without a widget: a function beside the reference, and what leaks."""
+"""The computation of FunctionLab: a function compared with the reference, and its leaks."""
 
 import base64
 import io
@@ -13,13 +13,13 @@ from lessons.attention import attend
 from lessons.probes import DRAWS, influence
 from lessons.widgets.function_lab.trials import Plug, place, prepare, read_result, say_error, try_out
 
-TOLERANCE = 1e-5  # more than that is no rounding; of a number beyond 1, this share
+TOLERANCE = 1e-5  # a larger difference isn't rounding; relative for numbers beyond 1
 
 
 class Experiment:
-    """One function with one mask: called at once, compared, and examined for leaks when asked.
+    """One function with one mask: called at once, compared, and searched for leaks on request.
 
-    inputs: q (Q, d), k (K, d), v (K, d_v). allowed (Q, K) bool, True = may look.
+    inputs: q (Q, d), k (K, d), v (K, d_v). allowed (Q, K) bool, True = may attend.
     """
 
     def __init__(self, plug: Plug, inputs: dict[str, Tensor], allowed: Tensor):
@@ -30,7 +30,7 @@ class Experiment:
         self._why_not = self._obstacle()
 
     def pairs(self) -> list[tuple[str, Tensor, Tensor]]:
-        """What there is to compare: its name, the function's and the reference's."""
+        """What can be compared: name, the function's tensor, the reference's tensor."""
         pairs = (
             ("weights", self.trial.weights, self.reference),
             ("output", self.trial.output, self.reference_output),
@@ -39,7 +39,7 @@ class Experiment:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said, apart from the numbers."""
+        """Remarks, apart from the numbers."""
         if "allowed" in self.plug.takes:
             return [*self.trial.notes]
         return [*self.trial.notes, f"{self.plug.name} does not take `allowed`: it cannot know your clicks."]
@@ -55,11 +55,11 @@ class Experiment:
 
     @property
     def waits(self) -> bool:
-        """Whether `look` has not been able to finish yet."""
+        """Whether `look` could not finish yet."""
         return self.moved is None and not self._why_not
 
     def look(self, seconds: float = torch.inf) -> None:
-        """Ask the detector, once, unless it would take longer."""
+        """Run the detector once, unless it would take longer."""
         calls = DRAWS * 3 * (len(self.allowed) + 1)
         if self.waits and self.trial.seconds * calls <= seconds:
             try:
@@ -91,7 +91,7 @@ class Experiment:
     # For the browser
 
     def result(self) -> dict[str, Any]:
-        """All that the browser cannot compute."""
+        """All that the browser can't compute."""
         shapes = self.plug.shapes(prepare(**self.inputs, allowed=self.allowed))
         result: dict[str, Any] = {
             "chosen": self.plug.name,
@@ -119,7 +119,7 @@ def refer(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> tuple[Tensor, Ten
 
 
 def compare(mine: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """The difference, 0 where both are the same infinity or NaN; and bool, True where it is more than rounding."""
+    """The difference, 0 where both are the same infinity or NaN; and a bool tensor, True where it exceeds rounding."""
     mine, right = mine.double(), right.double()
     same = (mine == right) | (mine.isnan() & right.isnan())
     difference = (mine - right).masked_fill(same, 0.0)
@@ -128,10 +128,10 @@ def compare(mine: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def say_difference(name: str, difference: Tensor, differ: Tensor) -> str:
-    """How many cells differ, and where the most."""
+    """How many cells differ, and where the largest difference is."""
     count, total = int(differ.sum()), differ.numel()
     if not count:
-        return f"The same in all {total} cells, but for rounding."
+        return f"The same in all {total} cells, up to rounding."
     size = difference.abs().masked_fill(~differ, -1.0).nan_to_num(nan=torch.inf)
     row, column = divmod(int(size.argmax()), differ.size(1))
     most, verb = float(difference[row, column]), "differs" if count == 1 else "differ"
@@ -170,10 +170,10 @@ def hidden_pairs(allowed: Tensor) -> Tensor:
 
 
 def pack(numbers: Tensor) -> str:
-    """As 32-bit floats in base64: a third of what they take as text."""
+    """As 32-bit floats in base64: a third of the size of text."""
     return base64.b64encode(numbers.float().contiguous().numpy().astype("<f4").tobytes()).decode()
 
 
 def bits(table: Tensor) -> str:
-    """A table of bools row by row, a character 0 or 1 for each."""
+    """A table of bools, row by row, one character 0 or 1 each."""
     return "".join("1" if x else "0" for x in table.flatten().tolist())

@@ -1,4 +1,4 @@
-"""What FunctionLab begins with: functions to look at, masks to choose from, and its arguments read."""
+"""The presets of FunctionLab: functions, masks to choose from, and the checks of its arguments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,14 +37,14 @@ def _billion(scores: Tensor, allowed: Tensor) -> Tensor:
 EXAMPLES = {
     "wrong: 0 after the softmax": _after_the_softmax,
     "wrong: 0 before the softmax": _zero_before,
-    "wrong: True and False exchanged": _exchanged,
+    "wrong: True and False swapped": _exchanged,
     "wrong for an empty row: −1e9": _billion,
     "right: lessons.attention.attend": attend,
 }
 
 
 def build_presets(tokens: list[str], key_tokens: list[str]) -> dict[str, Tensor]:
-    """Masks to choose from, each (Q, K) bool, True = may look."""
+    """Masks to choose from, each (Q, K) bool, True = may attend."""
     everything = torch.ones(len(tokens), len(key_tokens), dtype=torch.bool)
     presets = {"everything": everything}
     is_token = torch.tensor([[int(token != PAD) for token in key_tokens]])
@@ -69,7 +69,7 @@ def read_takes(takes: Any) -> tuple[str, ...] | None:
 
 
 def read_inputs(q: Any, k: Any, v: Any, tokens: Any, key_tokens: Any) -> dict[str, Any]:
-    """q (Q, d), k (K, d), v (K, d_v) and the tokens; what is not given is made to fit."""
+    """q (Q, d), k (K, d), v (K, d_v) and the tokens; what is missing is created to fit."""
     given = {name: _read_matrix(x, name) for name, x in (("q", q), ("k", k), ("v", v)) if x is not None}
     if tokens is None:
         tokens = len(given["q"]) if "q" in given else TOKENS
@@ -105,9 +105,9 @@ def read_allowed(allowed: Any, shape: Sequence[int]) -> Tensor:
     try:
         mask = torch.as_tensor(allowed)
     except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"allowed is {allowed!r}; expected a bool tensor, True = may look") from None
+        raise ValueError(f"allowed is {allowed!r}; expected a bool tensor, True = may attend") from None
     if mask.dtype != torch.bool:
-        raise ValueError(f"allowed holds {mask.dtype}; expected bool, True = may look")
+        raise ValueError(f"allowed holds {mask.dtype}; expected bool, True = may attend")
     try:
         return mask.cpu().expand(*shape)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""FunctionLab where no script runs: its panels, and what it says."""
+"""FunctionLab where no script runs: its panels and texts."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from lessons.widgets.pictures import Panel
 
 
 def draw(found: Experiment, tokens: list[str], key_tokens: list[str]) -> list[Panel]:
-    """The mask, what moves, and what is compared."""
+    """The mask, the outputs that change, and the comparison."""
     drawn = [Panel("mask", "the mask", tokens, key_tokens, found.allowed, ~found.allowed)]
     if found.moved is not None:
         title, axes = "which outputs move (1)", ("output", "token changed")
@@ -23,7 +23,7 @@ def draw(found: Experiment, tokens: list[str], key_tokens: list[str]) -> list[Pa
 def _compared(
     name: str, mine: Tensor | None, right: Tensor, allowed: Tensor, tokens: list[str], key_tokens: list[str]
 ) -> list[Panel]:
-    """The function's, the reference's and their difference; the reference's alone where the function gives nothing."""
+    """The function's, the reference's and their difference; only the reference's if the function returns nothing."""
     tone, columns, axis, blocked = "weights", key_tokens, "key", ~allowed
     if name == "output":
         tone, columns, axis, blocked = "values", [str(i) for i in range(right.size(1))], "feature", None

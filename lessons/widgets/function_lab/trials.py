@@ -1,4 +1,4 @@
-"""The learner's function is called, and what it gives is looked at: nothing that it does is ever raised."""
+"""Calls the learner's function and examines its result; no exception of it gets through."""
 
 import inspect
 import io
@@ -25,7 +25,7 @@ INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix,
 
 @dataclass(frozen=True)
 class Plug:
-    """A function and how it is called: which inputs it takes, and what it is if it gives one tensor alone."""
+    """A function and how to call it: its inputs, and what its result is if it is a single tensor."""
 
     name: str
     function: Callable[..., Any]
@@ -44,7 +44,7 @@ class Plug:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a call gave: weights (Q, K) or output (Q, d_v) or both; or else the problem, in words."""
+    """The result of a call: weights (Q, K) or output (Q, d_v) or both; else the problem, in words."""
 
     weights: Tensor | None = None
     output: Tensor | None = None
@@ -81,7 +81,7 @@ def _parameters(name: str, function: Callable) -> tuple[str, ...]:
 
 
 def prepare(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> dict[str, Tensor]:
-    """All that a function may take."""
+    """All possible arguments of a function."""
     scores = (q / math.sqrt(q.size(-1))) @ k.transpose(-2, -1)  # (Q, K)
     return {"q": q, "k": k, "v": v, "scores": scores, "allowed": allowed}
 
@@ -98,7 +98,7 @@ def try_out(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
     seconds = min(first.seconds, second.seconds)
     if same(first.weights, second.weights) and same(first.output, second.output):
         return replace(first, seconds=seconds)
-    note = "Two calls with the same inputs gave different results: there is something random in it, such as dropout."
+    note = "Two calls with the same inputs gave different results: it contains something random, such as dropout."
     return replace(first, seconds=seconds, notes=(note, *first.notes))
 
 
@@ -118,7 +118,7 @@ def _call(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
     changed = [name for name, old in inputs.items() if name in given and not same(old, given[name])]
     if changed:
         notes.append(
-            f"It changed its input {' and '.join(changed)} in place: whoever called it still needs that. "
+            f"It changed its input {' and '.join(changed)} in place, but the caller still needs it. "
             "Work on a copy (x.clone()), or use functions without a trailing underscore."
         )
     for name, x in (("weights", weights), ("output", output)):
@@ -130,11 +130,11 @@ def _call(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
 
 
 class Unreadable(Exception):
-    """What the function gave is not what was asked for."""
+    """The function's result is not what was expected."""
 
 
 def read_result(plug: Plug, result: Any, inputs: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
-    """Weights (Q, K) and output (Q, d_v), of what the function gave; one of them may be missing."""
+    """Weights (Q, K) and output (Q, d_v) from the function's result; one of them may be missing."""
     if result is None or result is ...:
         raise Unreadable("gives None: it is not written yet, or does not end with `return`.")
     if isinstance(result, tuple | list):
@@ -179,7 +179,7 @@ def _explain(plug: Plug, error: BaseException) -> str:
 
 
 def say_error(error: BaseException) -> str:
-    """An exception, and the learner's line that it came from."""
+    """An exception, and the learner's line that caused it."""
     if isinstance(error, Unreadable):
         return f"It {error}"
     said = cut(traceback.format_exception_only(error)[-1])
@@ -187,7 +187,7 @@ def say_error(error: BaseException) -> str:
 
 
 def line_of(error: BaseException) -> str:
-    """The innermost line that the learner wrote on the way to an exception."""
+    """The innermost line of the learner's code in an exception's traceback."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith((*INSTALLED, "<frozen")):
             return f" Line {frame.lineno} of your code: {cut(frame.line)}." if frame.line else ""

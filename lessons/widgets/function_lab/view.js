@@ -7,8 +7,8 @@ import { TONES } from "../shared/tones.js";
 import { View, asWidget, button, choice, joined } from "../shared/parts.js";
 import { HISTORY } from "./constants.js";
 
-// FunctionLab, put together from grids. The function is the learner's and runs in Python: a click goes there and
-// its result comes back. The reference is computed here, from the mask that the result belongs to.
+// FunctionLab, built from grids. The learner's function runs in Python: a click is sent there and its result
+// comes back. The reference is computed here, from the mask that the result belongs to.
 
 const PALE = mixColor(SIGNED, 0.5);
 
@@ -45,7 +45,7 @@ const table = (text, rows) => inRows(text, rows).map((row) => row.map(Number));
 const subtract = (a, b, differ) =>
   a.map((row, r) => row.map((x, c) => (differ[r][c] || Number.isFinite(x - b[r][c]) ? x - b[r][c] : 0)));
 
-const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z takes it back.";
+const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z undoes it.";
 const LAB = `
   <div class="lw-bar">${choice("chosen", "the function", [])}
     <div class="fl-presets" role="group" aria-label="masks to choose"><span aria-hidden="true">a mask to start from</span><div data-part="presets"></div></div>
@@ -61,7 +61,7 @@ const LAB = `
   <p class="lw-readout" data-part="readout">${POINT}</p>
   <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE};color:#000"><b>↕</b></span>moves</span>
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
-    <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span>
+    <span><span class="hg-cell hg-leak"></span>blocked, but it still counts</span>
     <span><span class="hg-cell" style="background:${PALE};color:#000">=</span>the same</span>
     <span><span class="hg-cell" style="background:${mixColor(SIGNED, 0.75)};color:#000"><b>≠</b></span>differs by more than rounding</span></div>`;
 
@@ -120,7 +120,7 @@ class Laboratory extends View {
     else this.schedule();
   }
 
-  /** The mask with some cells turned around. */
+  /** The mask with some cells inverted. */
   turned(cells) {
     const mask = [...this.model.get("mask")];
     const columns = this.model.get("key_tokens").length;
@@ -135,7 +135,7 @@ class Laboratory extends View {
     const mask = this.turned(this.painting);
     const allowed = table(mask, state.tokens.length);
     const count = sumOf(allowed.flat());
-    const note = `${count} of ${mask.length} pairs may look. Click or drag to change it.`;
+    const note = `${count} of ${mask.length} pairs may attend. Click or drag to change it.`;
     const { grids } = this;
     grids.allowed.show({ rows: state.tokens, columns: state.key_tokens, values: allowed, convention: ALLOWED, note });
     const { result } = state;
@@ -175,7 +175,7 @@ class Laboratory extends View {
     this.find("printed").hidden = !result.printed;
     this.find("moves-join").hidden = !moved;
     this.find("outputs").hidden = !result.output;
-    const hidden = blocked.map((row, i) => row.map((x, j) => x && !(i === j && moved?.[i][j]))); // its own token asks the question
+    const hidden = blocked.map((row, i) => row.map((x, j) => x && !(i === j && moved?.[i][j]))); // its own token is the query
     if (moved) this.grids.moves.show({ rows, columns, values: moved, blocked: hidden, note: "A row: an output. A column: the token that was changed." });
     this.drawPair("weights", "reference", "difference", result.weights, { rows, columns, blocked, allowed, expected: reference });
     const features = values[0].map((_, i) => String(i));
@@ -187,7 +187,7 @@ class Laboratory extends View {
     this.find(mine).hidden = !given;
     this.find(gap).parentElement.hidden = !given;
     this.find(right).previousElementSibling.hidden = !given;
-    const note = given ? "" : "There is nothing of the function to compare with these.";
+    const note = given ? "" : "The function returned nothing to compare with these.";
     this.grids[right].show({ rows, columns, values: expected, blocked, note });
     if (!given) return;
     const values = inRows(readFloats(given.numbers), rows.length);
@@ -221,7 +221,7 @@ class Laboratory extends View {
     }
     const [mine, right, gap] = ofOutput ? ["output", "right", "gap"] : ["weights", "reference", "difference"];
     const place = ofOutput ? `${query}, feature ${c}` :
-      `${query} ${allowed[r][c] ? "may look" : "may not look"} at key ${c} “${columns[c]}”`;
+      `${query} ${allowed[r][c] ? "may attend" : "may not attend"} to key ${c} “${columns[c]}”`;
     const expected = formatNumber(this.drawn[right][r][c], 4);
     if (!this.drawn[mine]) return `${place}: the reference gives ${expected}.`;
     const found = formatNumber(this.drawn[mine][r][c], 4);

@@ -25,10 +25,10 @@ FOR_A_PICTURE = 1.0
 
 
 class FunctionLab(LessonWidget):
-    """A function of the learner's beside the reference: weights, output, their differences, and what leaks.
+    """Compares a learner's function with the reference: weights, output, their differences, and leaks.
 
     function: one function, or a dict of functions by their names. Its parameters are among q (Q, d), k (K, d),
-        v (K, d_v), scores (Q, K) and allowed (Q, K), bool, True = may look; they are given by name. It gives
+        v (K, d_v), scores (Q, K) and allowed (Q, K), bool, True = may attend; they are given by name. It gives
         (output, weights), or one tensor: the output if it takes v, else the weights. Without a function: wrong
         ones, and a right one.
     takes, gives: where the parameters have other names: the inputs in their order; and what one tensor is.
@@ -100,7 +100,7 @@ class FunctionLab(LessonWidget):
 
     @property
     def allowed(self) -> Tensor:
-        """(Q, K) bool, True = this query may look at this key. It can be set."""
+        """(Q, K) bool, True = this query may attend to this key. It can be set."""
         return torch.tensor([x == "1" for x in self.mask]).view(len(self.tokens), len(self.key_tokens))
 
     @allowed.setter
@@ -114,12 +114,12 @@ class FunctionLab(LessonWidget):
 
     @property
     def weights(self) -> Tensor | None:
-        """(Q, K), as the function gives them; None where it gives none."""
+        """(Q, K), returned by the function; None if it returns none."""
         return self._experiment.trial.weights
 
     @property
     def output(self) -> Tensor | None:
-        """(Q, d_v), as the function gives it; None where it gives none."""
+        """(Q, d_v), returned by the function; None if it returns none."""
         return self._experiment.trial.output
 
     @property
@@ -149,7 +149,7 @@ class FunctionLab(LessonWidget):
 
     @property
     def notes(self) -> list[str]:
-        """What else is to be said: NaN, inputs changed in place, results that differ from call to call."""
+        """Other remarks: NaN, inputs changed in place, results that differ from call to call."""
         return self._experiment.notes
 
     @property
@@ -159,7 +159,7 @@ class FunctionLab(LessonWidget):
 
     @property
     def influence(self) -> Tensor | None:
-        """bool (T, T), True at [i, j] where output i moves when token j is changed; None where it is unknown."""
+        """bool (T, T), True at [i, j] where output i changes when token j does; None if unknown."""
         self._experiment.look()
         return self._experiment.moved
 
@@ -178,7 +178,7 @@ class FunctionLab(LessonWidget):
     # Clicks
 
     def toggle(self, q: int, k: int) -> None:
-        """Turn the pair of query q and key k around, as a click does."""
+        """Invert the pair of query q and key k, as a click does."""
         for name, value, tokens in (("q", q, self.tokens), ("k", k, self.key_tokens)):
             whole(0, len(tokens) - 1, **{name: value})
         allowed = self.allowed
@@ -186,14 +186,14 @@ class FunctionLab(LessonWidget):
         self.allowed = allowed
 
     def undo(self) -> None:
-        """Take back the last step."""
+        """Undo the last step."""
         if self.history:
             *before, step = self.history
             mask = "".join("01"[(x == "1") != (i in step)] for i, x in enumerate(self.mask))
             self._restore(mask=mask, history=before)
 
     def reset(self) -> None:
-        """Go back to the mask of the beginning. This can be undone."""
+        """Go back to the first mask. This can be undone."""
         self.mask = self.start
 
     # Computing
@@ -212,23 +212,23 @@ class FunctionLab(LessonWidget):
 
     @observe("mask", "chosen")
     def _try(self, change: dict | None = None) -> None:
-        """Call the function, and look for leaks if that is quickly done."""
+        """Call the function, and look for leaks if that is fast."""
         if change and change["old"] is None:
-            return  # the beginning: not all is there yet
+            return  # at the start, not everything is set
         if not self._is_mask(self.mask) or self.chosen not in self.names:
-            return  # it is about to be refused
+            return  # it will be refused
         self._experiment = Experiment(self._plugs[self.chosen], self._inputs, self.allowed)
         self._experiment.look(AT_ONCE if change else FOR_A_PICTURE)
         self._compute(result=self._experiment.result())
 
     def answer(self, question: Any) -> dict[str, Any]:
-        """To look for leaks, however long it takes."""
+        """Look for leaks, however long it takes."""
         one_of(["leaks"], question=question)
         self._experiment.look()
         self._compute(result=self._experiment.result())
         return {}
 
-    # What a trait accepts
+    # Validation
 
     @validate("chosen")
     def _check_chosen(self, proposal: dict) -> str:
@@ -240,7 +240,7 @@ class FunctionLab(LessonWidget):
         mask = proposal["value"]
         if not self._is_mask(mask):
             size = len(self.tokens) * len(self.key_tokens)
-            raise ValueError(f"mask is {reprlib.repr(mask)}; expected {size} characters, 1 = may look, else 0")
+            raise ValueError(f"mask is {reprlib.repr(mask)}; expected {size} characters, 1 = may attend, else 0")
         return mask
 
     @validate("history")
@@ -270,7 +270,7 @@ class FunctionLab(LessonWidget):
 
     def __repr__(self) -> str:
         allowed = self.allowed
-        size = f"{allowed.size(0)} queries × {allowed.size(1)} keys, {int(allowed.sum())} of {allowed.numel()} may look"
+        size = f"{allowed.size(0)} queries × {allowed.size(1)} keys, {allowed.sum()} of {allowed.numel()} may attend"
         found = [f"{int(compare(a, b)[1].sum())} cells of the {name} differ" for name, a, b in self._experiment.pairs()]
         return f"FunctionLab: {self.chosen}; {size}; {', '.join(found) or 'no result'}"
 

@@ -130,7 +130,7 @@ export class Blocks {
     const far = event.ctrlKey || event.metaKey;
     const columns = this.shape.at(-1);
     const start = i - (i % columns);
-    if (ARROWS[event.key] && !far) this.focus(this.neighbour(i, ...ARROWS[event.key]));
+    if (ARROWS[event.key] && !far) this.focus(this.neighbor(i, ...ARROWS[event.key]));
     else if (event.key === "Home") this.focus(far ? 0 : start);
     else if (event.key === "End") this.focus(far ? this.order.length - 1 : start + columns - 1);
     else if ((event.key === " " || event.key === "Enter") && !event.shiftKey && !far) {
@@ -140,7 +140,7 @@ export class Blocks {
   }
 
   /** The cell beside cell i; over the edge of a block, in the next block. */
-  neighbour(i, down, right) {
+  neighbor(i, down, right) {
     const index = indexOf({ shape: this.shape }, i);
     const [columns, rows] = [this.shape.at(-1), this.shape.at(-2) ?? 1];
     const blocks = this.order.length / (rows * columns);

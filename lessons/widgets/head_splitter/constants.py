@@ -1,11 +1,11 @@
-"""What Python and JavaScript both know of HeadSplitter: the sizes, the steps of the right way, and the wrong ways."""
+"""Constants of HeadSplitter, shared by Python and JavaScript: sizes, the steps of the right way, the wrong ways."""
 
 from typing import Any
 
 import torch
 
-SIZES = {"batch": 3, "length": 6, "num_heads": 8, "head_dim": 4}  # the greatest of each
-MOST = 200  # so many numbers can be shown
+SIZES = {"batch": 3, "length": 6, "num_heads": 8, "head_dim": 4}  # the maximum of each
+MOST = 200  # the most numbers that can be shown
 LABELS = NUMBERS, HOMES = ("numbers", "homes")
 LETTERS = {"batch": "B", "token": "T", "head": "H", "feature": "d", "column": "D"}
 
@@ -25,44 +25,44 @@ WAY: list[dict[str, Any]] = [
         "variable": "cut",
         "code": "cut = x.view(B, T, H, d)",
         "axes": _CUT,
-        "about": "The last axis is cut in two: the heads are there, inside each token.",
+        "about": "The last axis is split in two: each token now has its heads.",
     },
     {
         "name": "exchange",
         "variable": "heads",
         "code": "heads = cut.transpose(1, 2)",
         "axes": _SPLIT,
-        "about": "Axes 1 and 2 change places: now each head has its own block, a row for each token.",
+        "about": "Axes 1 and 2 are swapped: now each head has its own block, with a row for each token.",
     },
     {
         "name": "attend",
         "variable": "computed",
         "code": "computed = heads.contiguous()",
         "axes": _SPLIT,
-        "about": "Attention happens here, in each block by itself. Its output is new, head after head in memory; "
-        "contiguous() stands for it, so that you can follow the numbers.",
+        "about": "Attention happens here, in each block separately. Its output is new memory, head after head; "
+        "contiguous() stands in for it, so that you can follow the numbers.",
     },
     {
         "name": "exchange back",
         "variable": "back",
         "code": "back = computed.transpose(1, 2)",
         "axes": _CUT,
-        "about": "Axes 1 and 2 change places again: the heads are inside each token.",
+        "about": "Axes 1 and 2 are swapped back: each token has its heads again.",
     },
     {
         "name": "join",
         "variable": "joined",
         "code": "joined = back.reshape(B, T, D)",
         "axes": _TELLING,
-        "about": "The heads of a token are laid side by side: the shape of x again.",
+        "about": "The heads of each token are concatenated: the shape of x again.",
     },
 ]
-EXCHANGE, JOIN = 2, 5  # the steps whose place a wrong way takes
+EXCHANGE, JOIN = 2, 5  # the steps that a wrong way replaces
 
 STRAIGHT, DEALT, NOT_BACK, NO_COPY = (
     "view in one step",
     "cut as (d, H)",
-    "join without exchanging back",
+    "join without transposing back",
     "join by view",
 )
 WRONG: dict[str, dict[str, Any]] = {
@@ -74,7 +74,7 @@ WRONG: dict[str, dict[str, Any]] = {
 
 
 def _say_error() -> str:
-    """What this torch says where no strides can make the view; its words name no sizes."""
+    """torch's error if no strides can make the view; it names no sizes."""
     try:
         torch.zeros(1, 2, 2, 2).transpose(1, 2).view(1, 2, 4)
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""What HeadSplitter computes, without a widget: each number's way into the heads and back, right and wrong."""
+"""The computation of HeadSplitter: how each number gets into the heads and back, correctly and wrongly."""
 
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ def follow(x: Tensor, num_heads: int) -> list[Step]:
 
 
 def go_wrong(name: str, x: Tensor, num_heads: int) -> Tensor | RuntimeError:
-    """What a wrong way makes of x (B, T, H·d), in the shape of the right one; or the error that torch raises."""
+    """The result of a wrong way for x (B, T, H·d), in the shape of the right one; or torch's error."""
     B, T, D = x.shape
     H, d = num_heads, D // num_heads
     if name == STRAIGHT:
@@ -67,7 +67,7 @@ def go_wrong(name: str, x: Tensor, num_heads: int) -> Tensor | RuntimeError:
 
 
 def find_homes(places: Tensor, length: int, num_heads: int, head_dim: int) -> Home:
-    """The homes of the numbers that lay at these places in the memory of x."""
+    """The homes of the numbers at these places in the memory of x."""
     width = num_heads * head_dim
     column = places % width
     return Home(places // (length * width), places // width % length, column // head_dim, column % head_dim)

@@ -7,9 +7,9 @@ import { Blocks } from "./blocks.js";
 import { followHeads, homeOf, numbersOf } from "./splitting.js";
 import { countOf, indexOf, isContiguous, laidOut, placeOf, readAll } from "./strided.js";
 
-// HeadSplitter: a tensor on its way into the heads and back, the wrong way beside it, and the memory below.
+// HeadSplitter: a tensor on its way into the heads and back, the wrong way next to it, and the memory below.
 
-const HINT = "Point at a number, or move with the arrow keys: it is framed wherever it is. A click or Space pins it; Page Down and Page Up take a step.";
+const HINT = "Point at a number, or move with the arrow keys: it is framed in every picture. A click or Space pins it; Page Down and Page Up change the step.";
 
 const spell = (x) => (Number.isInteger(x) && Math.abs(x) < 1e5 ? String(x).replace("-", "−") : formatNumber(x));
 /** Too large for three pictures in a row. */
@@ -172,7 +172,7 @@ class Splitter extends View {
     const title = `instead of step ${step + 1}: ${state.compare}`;
     const beside = this.find("beside");
     beside.hidden = state.step === step;
-    beside.textContent = `Show step ${step + 1} beside it`;
+    beside.textContent = `Compare with step ${step + 1}`;
     this.pictures.wrong.facts.classList.toggle("hs-error", !wrong);
     if (wrong) this.drawTensor("wrong", wrong, { ...WAY[step], code }, { title, note: this.tallyText(wrong) });
     else {
@@ -188,7 +188,7 @@ class Splitter extends View {
     const { state } = this.drawn;
     const odd = readAll(wrong).map((id, i) => (this.expected(i) === id ? "" : this.oddText(i, id))).filter(Boolean);
     const count = countOf(wrong.shape);
-    if (!odd.length) return `0 of ${count} numbers are out of place: with these sizes, this way happens to be right.`;
+    if (!odd.length) return `0 of ${count} numbers are out of place: with these sizes, this way happens to be correct.`;
     const among = (words) => odd.filter((text) => text.includes(words)).length;
     const kinds = ["in the wrong head", "at the wrong token"].filter(among).map((words) => `${among(words)} ${words}`);
     return `× ${odd.length} of ${count} numbers are out of place${kinds.length ? `: ${kinds.join(", ")}` : ""}. The shape is that of step ${WRONG[state.compare].step + 1}, and no error is raised.`;

@@ -16,13 +16,13 @@ from lessons.widgets.pictures import Panel
 
 
 class HeadSplitter(LessonWidget):
-    """x (B, T, D), colored by head, on its way through view, transpose and reshape; a wrong way is beside it.
+    """x (B, T, D), colored by head, on its way through view, transpose and reshape; next to a wrong way.
 
     batch, length, num_heads, head_dim: B, T, H and d, with D = H·d; at most 3, 6, 8 and 4, and 200 numbers in all.
     x (B, T, D): your own numbers, which bring their own sizes; else numbers that tell where they come from.
 
-    compare: the wrong way, one of splitting.WRONG_CODE. step: from 0, x, to 5, joined. labels: what stands in the
-    cells, "numbers" or "homes". pinned: the number that stays framed, by its place in the memory of x, or None.
+    compare: the wrong way, one of splitting.WRONG_CODE. step: from 0, x, to 5, joined. labels: what the cells
+    show, "numbers" or "homes". pinned: the number that stays framed, by its place in the memory of x, or None.
     All can be set from code. `steps()`, `wrong()` and `misplaced()` are computed by torch.
     """
 
@@ -52,7 +52,7 @@ class HeadSplitter(LessonWidget):
 
     @property
     def numbers(self) -> Tensor:
-        """(B, T, D): your x where it has these sizes, else the numbers that tell."""
+        """(B, T, D): your x if it has these sizes, else numbers that tell their place."""
         shape = (self.batch, self.length, self.num_heads * self.head_dim)
         x: Any = self.x
         return x if x is not None and x.shape == shape else splitting.telling_numbers(*shape)
@@ -62,16 +62,16 @@ class HeadSplitter(LessonWidget):
         return splitting.follow(self.numbers, self.num_heads)
 
     def wrong(self, name: str | None = None) -> Tensor | RuntimeError:
-        """What the wrong way of this name gives, or the error that torch raises; the chosen one without a name."""
+        """The result of the wrong way of this name, or torch's error; by default of the chosen one."""
         return splitting.go_wrong(self._way(name), self.numbers, self.num_heads)
 
     def misplaced(self, name: str | None = None) -> Tensor:
-        """Bool, in the shape of `wrong(name)`: True = a number from another home stands here."""
+        """Bool, in the shape of `wrong(name)`: True = a number of another head, token or feature is here."""
         name = self._way(name)
         found = self._compared(name)
         if found is None:
             raise ValueError(
-                f"name is {name!r}; expected a way that gives a tensor: with these sizes torch raises here"
+                f"name is {name!r}; expected a way that returns a tensor: with these sizes torch raises an error"
             )
         return found[0] != found[1]
 
@@ -97,7 +97,7 @@ class HeadSplitter(LessonWidget):
     def _homes(self, places: Tensor) -> splitting.Home:
         return splitting.find_homes(places, self.length, self.num_heads, self.head_dim)
 
-    # What a trait accepts
+    # Validation
 
     @validate("batch", "length", "num_heads", "head_dim")
     def _check_size(self, proposal: dict) -> int:
@@ -105,7 +105,7 @@ class HeadSplitter(LessonWidget):
         return proposal["value"]
 
     def _count(self, **proposed: Any) -> int:
-        """How many numbers there are, if the sizes, of which one may be only proposed, are in order."""
+        """The number of numbers, if the sizes, one of which may be a proposal, are valid."""
         sizes = {name: getattr(self, name) for name in SIZES} | proposed
         for name, value in sizes.items():
             whole(1, SIZES[name], **{name: value})
@@ -144,7 +144,7 @@ class HeadSplitter(LessonWidget):
     # What is shown
 
     def panels(self) -> list[Panel]:
-        """x, the step, and the wrong way; the axes before the last one are written into the rows."""
+        """x, the step, and the wrong way; the row names contain the axes before the last one."""
         places = torch.arange(self.numbers.numel()).view(self.numbers.shape)
         reading = [step.tensor for step in splitting.follow(places, self.num_heads)]
         drawn = [self._panel("x", places, 0)] if self.step else []
@@ -193,7 +193,7 @@ class HeadSplitter(LessonWidget):
 
 
 def _read(x: Any, num_heads: int) -> Tensor:
-    """x as a tensor (B, T, D) in one piece of memory, if it can be shown and dealt out to the heads."""
+    """x as a contiguous tensor (B, T, D), if it can be shown and split into heads."""
     whole(1, SIZES["num_heads"], num_heads=num_heads)
     x = to_tensor(x, "x", "a tensor (B, T, D)")
     if x.dim() != 3 or x.size(-1) % num_heads:

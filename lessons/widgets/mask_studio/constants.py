@@ -1,10 +1,10 @@
-"""What Python and JavaScript both know of MaskStudio."""
+"""Constants of MaskStudio, shared by Python and JavaScript."""
 
 from lessons.vocabulary import PAD as PAD
 
-HISTORY = 30  # so many steps can be undone
+HISTORY = 30  # steps that can be undone
 ADVICE = (
     "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; "
     "nn.MultiheadAttention makes them NaN or 0, depending on its path; with −1e9 the query attends evenly to all "
-    "that is hidden."
+    "blocked keys."
 )

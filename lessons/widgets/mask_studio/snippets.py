@@ -9,11 +9,12 @@ COURSE, FUNCTION, MODULE, HUGGING_FACE = (
     "nn.MultiheadAttention, nn.Transformer",
     "Hugging Face",
 )
+TRUE = "True = may attend"
 VARIABLES = {COURSE: "allowed", FUNCTION: "attn_mask", MODULE: "attn_mask", HUGGING_FACE: "attention_mask"}
 
 
 def write_snippets(queries: list[str], keys: list[str], kind: str, edits: list[list[int]]) -> dict[str, str]:
-    """Code by the name of its reader. Each runs by itself and defines the variable that VARIABLES names."""
+    """Code for each library. Each runs on its own and defines the variable in VARIABLES."""
     code = {
         COURSE: _course(queries, keys, kind, edits),
         FUNCTION: _function(queries, keys, kind, edits),
@@ -25,18 +26,18 @@ def write_snippets(queries: list[str], keys: list[str], kind: str, edits: list[l
 
 def _course(queries: list[str], keys: list[str], kind: str, edits: list[list[int]]) -> list[str]:
     lines = ["", "from lessons import masks", "", f"# keys: {' '.join(' '.join(keys).split())}"]
-    lines += [f"ids = torch.tensor([{_real(keys, '1', '0')}])  # (B, K); 0 stands for {PAD}"]
+    lines += [f"ids = torch.tensor([{_real(keys, '1', '0')}])  # (B, K); 0 is {PAD}"]
     padding = "masks.padding(ids, pad_id=0)"
     if kind == DECODER:
-        lines += [f"allowed = masks.combine(masks.causal({len(queries)}), {padding})[0, 0]  # (Q, K), True = may look"]
+        lines += [f"allowed = masks.combine(masks.causal({len(queries)}), {padding})[0, 0]  # (Q, K), {TRUE}"]
     else:
-        lines += [f"allowed = {padding}[0, 0].repeat({len(queries)}, 1)  # (Q, K), True = may look"]
+        lines += [f"allowed = {padding}[0, 0].repeat({len(queries)}, 1)  # (Q, K), {TRUE}"]
     return lines + _clicks("allowed", edits)
 
 
 def _function(queries: list[str], keys: list[str], kind: str, edits: list[list[int]]) -> list[str]:
     triangle = ".tril()" if kind == DECODER else ""
-    lines = ["", f"attn_mask = torch.ones({len(queries)}, {len(keys)}, dtype=torch.bool){triangle}  # True = may look"]
+    lines = ["", f"attn_mask = torch.ones({len(queries)}, {len(keys)}, dtype=torch.bool){triangle}  # {TRUE}"]
     if PAD in keys:
         lines += [f"attn_mask &= torch.tensor([{_real(keys, 'True', 'False')}])  # padding"]
     lines += _clicks("attn_mask", edits)
@@ -63,10 +64,10 @@ def _module(queries: list[str], keys: list[str], kind: str, edits: list[list[int
 def _hugging_face(queries: list[str], keys: list[str], kind: str, edits: list[list[int]]) -> list[str]:
     lines = ["", f"attention_mask = torch.tensor([{_real(keys, '1', '0')}])  # (B, K): 1 = a real token"]
     if kind == DECODER:
-        lines += ["# The model itself adds the causal rule."]
+        lines += ["# The model adds the causal mask itself."]
     if edits:
         count = "1 click" if len(edits) == 1 else f"{len(edits)} clicks"
-        lines += [f"# Not in it: your {count}. This mask knows keys, not pairs of query and key."]
+        lines += [f"# Without your {count}: this mask is per key, not per pair of query and key."]
     return lines
 
 
@@ -78,4 +79,4 @@ def _clicks(mask: str, edits: list[list[int]]) -> list[str]:
     if not edits:
         return []
     queries, keys = (list(side) for side in zip(*edits))
-    return [f"{mask}[{queries}, {keys}] ^= True  # your clicks, turned around"]
+    return [f"{mask}[{queries}, {keys}] ^= True  # your clicks, inverted"]

@@ -6,14 +6,14 @@ import { fillScores, fillWeights, mix } from "../shared/attention.js";
 import { View, asWidget, button, choice, joined } from "../shared/parts.js";
 import { ADVICE, HISTORY, PAD } from "./constants.js";
 
-// MaskStudio, put together from grids. The same computation as in shared/rules.py, so that a click is
-// answered within one frame; Python hears of it afterwards.
+// MaskStudio, built from grids. It computes the same as shared/rules.py, so that a click takes effect
+// within one frame; Python is told afterwards.
 
 const FILL_NOTES = {
   [INFINITE]: "Blocked scores become −∞: their weight is exactly 0.",
   [BILLION]: "Blocked scores become −1e9: the same, unless a whole row is blocked.",
-  [BEFORE]: "Blocked scores become 0, and e⁰ is 1: what is blocked is still looked at.",
-  [AFTER]: "Nothing is hidden from the softmax: the blocked weights are cut out afterwards.",
+  [BEFORE]: "Blocked scores become 0, and e⁰ is 1: blocked keys still get weight.",
+  [AFTER]: "The softmax sees every score: blocked weights are set to 0 afterwards.",
 };
 
 /** The pairs that are in one list and not in the other, in order. */
@@ -24,7 +24,7 @@ function difference(one, other) {
   return odd.map((x) => x.split(",").map(Number)).sort((x, y) => x[0] - y[0] || x[1] - y[1]);
 }
 
-/** All that is drawn, from the state: or null while scores for a new size are on their way from Python. */
+/** All that is drawn, computed from the state; null while scores for a new size are on their way from Python. */
 function compute(state, edits) {
   const { source, target, kind, scores, values, fill } = state;
   const queries = kind === ENCODER ? source : target;
@@ -43,7 +43,7 @@ function compute(state, edits) {
   return { queries, keys, padding, causal, clicks, allowed, blocked, filled, weights, sums, output, values };
 }
 
-const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z takes it back.";
+const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z undoes it.";
 const sentence = (part) =>
   `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
 const FRAME = `
@@ -54,10 +54,10 @@ const FRAME = `
   <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
   <p class="lw-readout" data-part="readout">${HINT}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>
-  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>may look</span>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>may attend</span>
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
     <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
-    <span><span class="hg-cell hg-leak"></span>blocked, yet it counts</span></div>
+    <span><span class="hg-cell hg-leak"></span>blocked, but it still counts</span></div>
   <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details>`;
 
 class Studio extends View {
@@ -88,7 +88,7 @@ class Studio extends View {
   pressKey(event) {
     const typing = event.target.tagName === "INPUT";
     if (typing && event.key === "Enter") {
-      claim(event); // JupyterLab takes Enter away before the field would report its change
+      claim(event); // else JupyterLab handles Enter before the field reports its change
       this.rename(event.target.dataset.part, event.target.value);
     }
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !event.shiftKey) {
@@ -165,7 +165,7 @@ class Studio extends View {
     this.find("causal").parentElement.hidden = !drawn.causal;
     if (drawn.causal) grids.causal.show({ rows, columns, values: drawn.causal });
     grids.clicks.show({ rows, columns, values: drawn.clicks });
-    const note = `${count} of ${rows.length * columns.length} pairs may look. Click or drag to change it.`;
+    const note = `${count} of ${rows.length * columns.length} pairs may attend. Click or drag to change it.`;
     grids.allowed.show({ rows, columns, values: drawn.allowed, convention: state.convention, note });
     grids.filled.show({ rows, columns, values: drawn.filled, blocked, note: FILL_NOTES[state.fill] });
     grids.weights.show({ rows, columns, values: drawn.weights, blocked, sums: drawn.sums, note: sumNote(drawn) });
@@ -176,7 +176,7 @@ class Studio extends View {
   drawWarning({ queries, sums }) {
     const empty = queries.map((token, q) => [q, token]).filter(([q]) => sums[q].empty);
     const names = empty.map(([q, token]) => `${q} “${token}”`).join(", ");
-    const text = !empty.length ? "" : `${empty.length === 1 ? "Query" : "Queries"} ${names} may look at nothing. ${ADVICE}`;
+    const text = !empty.length ? "" : `${empty.length === 1 ? "Query" : "Queries"} ${names} may attend to nothing. ${ADVICE}`;
     this.say(text);
   }
 
@@ -194,8 +194,8 @@ class Studio extends View {
     const { queries, keys, allowed, filled, weights, sums } = this.drawn;
     if (q === null) return `Key ${k} “${keys[k]}”.`;
     if (k === null || k >= keys.length) return `Query ${q} “${queries[q]}”: its weights sum to ${formatNumber(sums[q].total)}.`;
-    const may = allowed[q][k] ? "may look" : "may not look";
-    return `Query ${q} “${queries[q]}” ${may} at key ${k} “${keys[k]}”: score ${formatNumber(filled[q][k])} → ` +
+    const may = allowed[q][k] ? "may attend" : "may not attend";
+    return `Query ${q} “${queries[q]}” ${may} to key ${k} “${keys[k]}”: score ${formatNumber(filled[q][k])} → ` +
       `weight ${formatNumber(weights[q][k], 4)}.`;
   }
 
@@ -229,8 +229,8 @@ class Studio extends View {
       await navigator.clipboard.writeText(pre.textContent);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(pre); // no clipboard here: it is marked, for Ctrl+C
-      button.textContent = "Marked: press Ctrl+C";
+      getSelection().selectAllChildren(pre); // no clipboard here: select it, for Ctrl+C
+      button.textContent = "Selected: press Ctrl+C";
     }
     setTimeout(() => (button.textContent = "Copy"), 1500);
   }

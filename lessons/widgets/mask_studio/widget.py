@@ -1,4 +1,4 @@
-"""MaskStudio: build a mask out of rules and clicks, and see what it does to scores, weights and output."""
+"""MaskStudio: build a mask from rules and clicks, and see what it does to scores, weights and output."""
 
 import reprlib
 from typing import Any
@@ -22,13 +22,13 @@ ALIASES = {"-inf": constants.INFINITE, "-1e9": constants.BILLION, "additive 0, -
 
 
 class MaskStudio(LessonWidget):
-    """Rules and clicks -> mask -> scores -> weights -> output, side by side; every click is answered at once.
+    """Rules and clicks -> mask -> scores -> weights -> output, next to each other; every click takes effect at once.
 
     source, target: two sentences, each a text, a list of tokens or a number of tokens; "<pad>" is padding.
-    kind: one of shared.constants.KINDS; it decides who are the queries and keys, and whether the causal rule holds.
+    kind: one of shared.constants.KINDS; it decides which tokens are queries and keys, and whether the mask is causal.
     scores (Q, K) and values (K, d_v): tensors or nested lists; drawn from a fixed seed unless given.
 
-    `edits` are the learner's clicks, pairs [query, key] that are turned around against the rules. All traits can
+    `edits` are the learner's clicks, pairs [query, key] that are inverted against the rules. All traits can
     be set from code. `allowed`, `mask()`, `weights` and `output` are computed by torch.
     """
 
@@ -78,12 +78,12 @@ class MaskStudio(LessonWidget):
 
     @property
     def rule_masks(self) -> dict[str, Tensor]:
-        """Each rule by its name: `allowed` (Q, K), True = may look."""
+        """Each rule by its name: `allowed` (Q, K), True = may attend."""
         return rules.build_rules(self.query_tokens, self.key_tokens, self.kind)
 
     @property
     def allowed(self) -> Tensor:
-        """(Q, K) bool, True = this query may look at this key: all rules, then the clicks."""
+        """(Q, K) bool, True = this query may attend to this key: all rules, then the clicks."""
         allowed = combine(*self.rule_masks.values())
         assert allowed is not None  # there is always a rule
         return rules.toggle(allowed, self.edits)
@@ -109,27 +109,27 @@ class MaskStudio(LessonWidget):
 
     @property
     def empty_rows(self) -> list[int]:
-        """The queries that may look at nothing."""
+        """The queries with no allowed key."""
         return (~self.allowed.any(dim=-1)).nonzero()[:, 0].tolist()
 
     def snippets(self) -> dict[str, str]:
-        """Code that builds this mask, by the name of its reader; snippets.VARIABLES names what each defines."""
+        """Code that builds this mask, for each library; snippets.VARIABLES has the name of the variable it defines."""
         return write_snippets(self.query_tokens, self.key_tokens, self.kind, self.edits)
 
     # Clicks
 
     def toggle(self, q: int, k: int) -> None:
-        """Turn the pair of query q and key k around, as a click does."""
+        """Invert the pair of query q and key k, as a click does."""
         self.edits = rules.difference(self.edits, self._pairs([[q, k]]))
 
     def undo(self) -> None:
-        """Take back the last step; a stroke over many cells is one step."""
+        """Undo the last step; a stroke over many cells is one step."""
         if self.history:
             *before, step = self.history
             self._restore(edits=rules.difference(self.edits, step), history=before)
 
     def reset(self) -> None:
-        """Take back all clicks. This can be undone."""
+        """Undo all clicks. This can be undone."""
         self.edits = []
 
     @observe("edits")
@@ -142,7 +142,7 @@ class MaskStudio(LessonWidget):
 
     @observe("source", "target", "kind")
     def _fit(self, _: dict) -> None:
-        """Another number of queries or keys: clicks outside are dropped, scores and values drawn or taken back."""
+        """Another number of queries or keys: clicks outside are dropped, scores and values are drawn or restored."""
         shapes = {
             "scores": (len(self.query_tokens), len(self.key_tokens)),
             "values": (len(self.key_tokens), self.values.size(-1)),
@@ -162,7 +162,7 @@ class MaskStudio(LessonWidget):
     def _keep(self, change: dict) -> None:
         self._own = {**self._own, change["name"]: change["new"]}
 
-    # What a trait accepts
+    # Validation
 
     @validate("source", "target")
     def _check_tokens(self, proposal: dict) -> list[str]:
@@ -186,7 +186,7 @@ class MaskStudio(LessonWidget):
         return [self._pairs(step) for step in proposal["value"]][-HISTORY:]
 
     def _pairs(self, edits: Any) -> list[list[int]]:
-        """The pairs, if they are pairs of numbers and lie inside the mask."""
+        """The pairs, if they are pairs of numbers inside the mask."""
         if not isinstance(edits, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in edits):
             raise ValueError(f"edits is {reprlib.repr(edits)}; expected a list of pairs [query, key]")
         for q, k in edits:
@@ -223,17 +223,17 @@ class MaskStudio(LessonWidget):
         ]
 
     def note(self) -> str:
-        """In words: which queries may look at nothing, and what becomes of them; empty if there are none."""
+        """In words: which queries have no allowed key, and what happens to them; empty if there are none."""
         names = [f"{row} “{self.query_tokens[row]}”" for row in self.empty_rows]
-        return f"May look at nothing: query {', '.join(names)}. {ADVICE}" if names else ""
+        return f"May attend to nothing: query {', '.join(names)}. {ADVICE}" if names else ""
 
     def __repr__(self) -> str:
         allowed = self.allowed
         clicks = "1 click" if len(self.edits) == 1 else f"{len(self.edits)} clicks"
-        empty = f"; may look at nothing: query {', '.join(map(str, self.empty_rows))}" if self.empty_rows else ""
+        empty = f"; may attend to nothing: query {', '.join(map(str, self.empty_rows))}" if self.empty_rows else ""
         return (
             f"MaskStudio: {self.kind}, {allowed.size(0)} queries × {allowed.size(1)} keys, "
-            f"{int(allowed.sum())} of {allowed.numel()} pairs may look, {clicks}, fill {self.fill}{empty}"
+            f"{int(allowed.sum())} of {allowed.numel()} pairs may attend, {clicks}, fill {self.fill}{empty}"
         )
 
 

@@ -38,7 +38,7 @@ class Positions extends View {
     }, true); // before the grid, which keeps these keys to itself
   }
 
-  /** A click on a row: it becomes the second position; its column's pair is turned. */
+  /** A click on a row: it becomes the second position; its column's pair is rotated. */
   choose(cell) {
     if (!cell) return;
     const [second, feature] = cell.dataset.at.split(",").map(Number);
@@ -92,8 +92,8 @@ class Positions extends View {
       <polyline points="${points}"/>${marks}<circle class="pl-ring" cx="${x(second)}" cy="${y(p)}" r="7"/>
       <text class="pl-strong" x="${Math.min(Math.max(x(second), 60), WIDE - 60)}" y="${Math.max(y(p) - 12, 12)}" text-anchor="middle">${formatNumber(p)}</text></svg>`;
     const apart = Math.abs(second - first);
-    const hint = d_model % 2 ? "With an odd D the last sine has no cosine, and the product depends a little on where the two stand." :
-      "Move both sliders by the same step: it stays.";
+    const hint = d_model % 2 ? "With an odd D the last sine has no cosine, and the product depends a little on the positions themselves." :
+      "Move both sliders by the same amount: it stays the same.";
     this.write("readout", `Positions ${first} and ${second}, ${apart} apart: dot product ${formatNumber(p, 4)}. ${hint}`);
   }
 
@@ -109,12 +109,12 @@ class Positions extends View {
     };
     const score = Math.cos(to - from);
     const degrees = Math.round(((to - from) * 180) / Math.PI);
-    const words = `Pair ${pair}: a query at position ${first} and a key at position ${second}, both turned; ${degrees} degrees between them.`;
+    const words = `Pair ${pair}: a query at position ${first} and a key at position ${second}, both rotated; ${degrees} degrees between them.`;
     this.write("arrows-title", `rotary: pair ${pair}, q at ${first}, k at ${second}`);
     this.find("arrows").innerHTML = `<svg class="pl-chart" role="img" width="220" height="190" aria-label="${words}">
       <defs><marker id="pl-head" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10z"/></marker></defs>
       <circle class="pl-round" cx="110" cy="95" r="74"/>${arrow(from, "q", "pl-q")}${arrow(to, "k", "pl-k")}</svg>`;
-    this.write("arrows-note", `Both began as (1, 0). k stands ${String(degrees).replace("-", "−")}° on from q; their dot product is ${formatNumber(score)}.`);
+    this.write("arrows-note", `Both started as (1, 0). k is ${String(degrees).replace("-", "−")}° ahead of q; their dot product is ${formatNumber(score)}.`);
   }
 
   point(part, r, c) {

@@ -1,4 +1,4 @@
-"""PositionLab: sinusoids, two positions and their distance, and the turning pairs of rotary positions."""
+"""PositionLab: sinusoids, two positions and their distance, and the rotated pairs of rotary positions."""
 
 import math
 from typing import Any
@@ -18,7 +18,7 @@ from lessons.widgets.position_lab.constants import BASES, LIMITS
 
 
 class PositionLab(LessonWidget):
-    """Rows of sinusoids; the dot product of two of them by distance; a query and a key that are turned.
+    """Rows of sinusoids; the dot product of two of them by distance; a query and a key that are rotated.
 
     num_positions 2–32, d_model 2–24: the size of the table. base: one of 10, 100, 1000, 10000.
     first, second: the two positions. pair: which pair of features is drawn as arrows.
@@ -60,11 +60,11 @@ class PositionLab(LessonWidget):
 
     @property
     def arrows(self) -> Tensor:
-        """(2, 2): the pair (1, 0), turned as a query at `first` and as a key at `second`."""
+        """(2, 2): the pair (1, 0), rotated as a query at `first` and as a key at `second`."""
         angles = self.angles[[self.first, self.second], self.pair][:, None]
         return rotate(torch.tensor([[1.0, 0.0]] * 2, dtype=torch.float64), angles)
 
-    # What a trait accepts
+    # Validation
 
     @validate("num_positions", "d_model")
     def _check_size(self, proposal: dict) -> int:
@@ -86,7 +86,7 @@ class PositionLab(LessonWidget):
 
     @observe("num_positions", "d_model")
     def _fit(self, _: dict) -> None:
-        """A smaller table: positions and pair that lie outside move to its end."""
+        """A smaller table: positions and pairs outside it move to its end."""
         self.first, self.second = (min(x, self.num_positions - 1) for x in (self.first, self.second))
         self.pair = min(self.pair, self.d_model // 2 - 1)
 
@@ -112,7 +112,7 @@ class PositionLab(LessonWidget):
         degrees = math.degrees(float(self.angles[self.second, self.pair] - self.angles[self.first, self.pair]))
         return [
             f"positions {self.first} and {self.second}, {abs(apart)} apart: dot product {self.product:.2f}",
-            f"pair {self.pair}, turned by rotary positions: the key stands {degrees:.0f}° on from the query, "
+            f"pair {self.pair}, rotated by rotary positions: the key is {degrees:.0f}° ahead of the query, "
             f"their dot product is {float(self.arrows[0] @ self.arrows[1]):.2f}",
         ]
 

@@ -2,7 +2,7 @@ import { formatNumber } from "../shared/numbers.js";
 import { escapeText, svgLine, svgText, tenth } from "../shared/markup.js";
 import { LINE_NAMES } from "./constants.js";
 
-// The charts of ScalingLab, as SVG in text. Lines differ by dash and mark, not by color alone; each chart says its numbers.
+// The charts of ScalingLab, as SVG in text. Lines differ by dash and marker, not by color alone; each chart says its numbers.
 
 const WIDE = 350;
 const HIGH = 224;
@@ -14,14 +14,14 @@ export function fewDigits(x) {
   if (x !== 0 && Math.abs(x) < 0.00005) return "under 0.0001";
   return formatNumber(x, x !== 0 && Math.abs(x) < 0.1 ? 4 : 2);
 }
-export const percent = (share) => `${formatNumber(100 * share, share > 0 && share < 0.0995 ? 1 : 0)} %`;
+export const percent = (fraction) => `${formatNumber(100 * fraction, fraction > 0 && fraction < 0.0995 ? 1 : 0)} %`;
 
 const kindOf = (scaled) => (scaled ? "sl-scaled" : "sl-plain");
 const svg = (label, body, wide = WIDE, high = HIGH) =>
   `<svg class="sl-chart" viewBox="0 0 ${wide} ${high}" role="img" aria-label="${escapeText(label)}">${body}</svg>`;
 const axis = (title) => svgLine(LEFT, BOTTOM, RIGHT, BOTTOM, "sl-axis") + svgText((LEFT + RIGHT) / 2, HIGH - 4, title);
 
-/** Scores in bars of width 1; what lies further out than 32 is counted at the sides. */
+/** Scores in bars of width 1; scores beyond ±32 are counted at the sides. */
 export function histogram(scores, scaled, deviation) {
   const counts = new Array(2 * REACH).fill(0);
   const out = { below: 0, above: 0 };
@@ -42,14 +42,14 @@ export function histogram(scores, scaled, deviation) {
   const [from, to] = [-deviation, deviation].map((x) => at(Math.min(Math.max(x, -REACH), REACH)));
   const ends = deviation <= REACH ? svgLine(from, TOP + 17, from, TOP + 27, "sl-mark") + svgLine(to, TOP + 17, to, TOP + 27, "sl-mark") : "";
   const bracket = svgLine(from, TOP + 22, to, TOP + 22, "sl-mark") + ends;
-  const share = (count) => percent(count / scores.length);
-  const sides = (out.below ? svgText(LEFT, TOP + 44, `◂ ${share(out.below)} further out`, "start") : "") +
-    (out.above ? svgText(RIGHT, TOP + 44, `${share(out.above)} further out ▸`, "end") : "");
-  const within = [1, 4, 16, 32].map((x) => `${share(scores.filter((s) => Math.abs(s) <= x).length)} within ±${x}`).join(", ");
+  const fraction = (count) => percent(count / scores.length);
+  const sides = (out.below ? svgText(LEFT, TOP + 44, `◂ ${fraction(out.below)} further out`, "start") : "") +
+    (out.above ? svgText(RIGHT, TOP + 44, `${fraction(out.above)} further out ▸`, "end") : "");
+  const within = [1, 4, 16, 32].map((x) => `${fraction(scores.filter((s) => Math.abs(s) <= x).length)} within ±${x}`).join(", ");
   const label = `Histogram of ${scores.length} scores. Standard deviation ${formatNumber(deviation)}; ${within}.`;
   const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${bracket}${ticks.join("")}${sides}` +
     svgText((LEFT + RIGHT) / 2, TOP + 8, `± one standard deviation: ${formatNumber(deviation)}`) +
-    svgLine(LEFT, top, LEFT, BOTTOM, "sl-axis") + svgText(LEFT - 6, top + 5, share(most), "end") + svgText(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis("score, as it goes into the softmax");
+    svgLine(LEFT, top, LEFT, BOTTOM, "sl-axis") + svgText(LEFT - 6, top + 5, fraction(most), "end") + svgText(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis("score, as it goes into the softmax");
   return svg(label, body);
 }
 
@@ -61,8 +61,8 @@ const signs = {
 };
 
 /**
- * Two curves against d, not scaled and divided by √d. chart: name, axis (its scale: value -> share of the height),
- * ticks ([value, text], …). What lies off the chart is drawn at its edge, as ▽ or △.
+ * Two curves against d, not scaled and divided by √d. chart: name, axis (its scale: value -> fraction of the height),
+ * ticks ([value, text], …). What is off the chart is drawn at its edge, as ▽ or △.
  */
 export function curveChart(chart, sizes, at, scaled, curves) {
   const far = Math.max(Math.log2(sizes.at(-1)), 1);
@@ -70,7 +70,7 @@ export function curveChart(chart, sizes, at, scaled, curves) {
   const height = (value) => tenth(BOTTOM - (BOTTOM - TOP) * Math.min(Math.max(chart.axis(value), 0), 1));
   const line = (kind) => {
     const points = sizes.map((d, i) => [place(d), height(curves[kind][i]), chart.axis(curves[kind][i])]);
-    const marks = points.map(([x, y, share]) => signs[share < 0 ? "low" : share > 1 ? "high" : kind](x, y));
+    const marks = points.map(([x, y, fraction]) => signs[fraction < 0 ? "low" : fraction > 1 ? "high" : kind](x, y));
     return `<g class="${kindOf(kind === "true")}"><polyline points="${points.map(([x, y]) => `${x},${y}`).join(" ")}"/>${marks.join("")}</g>`;
   };
   const ticks = chart.ticks.map(([value, text]) => {
@@ -90,13 +90,13 @@ export function curveChart(chart, sizes, at, scaled, curves) {
   return svg(label, ticks.join("") + below.join("") + axis("d, the head dimension") + line("false") + line("true") + present);
 }
 
-/** One bar for each key, as high as the rows of the grids beside it. */
+/** One bar for each key, as high as the rows of the grids next to it. */
 export function weightBars(weights, rowHeight, scaled) {
   const wide = 150;
   const high = weights.length * rowHeight;
   const bars = weights.map((w, i) => `<rect x="0" y="${i * rowHeight + 5}" width="${tenth(wide * w)}" height="${rowHeight - 10}"/>`);
   const even = tenth(wide / weights.length);
-  const label = `Weights as bars: ${weights.map((w, i) => `k${i} ${formatNumber(w)}`).join(", ")}. Dashed: the even share, ${formatNumber(1 / weights.length)}.`;
+  const label = `Weights as bars: ${weights.map((w, i) => `k${i} ${formatNumber(w)}`).join(", ")}. Dashed: the even weight, ${formatNumber(1 / weights.length)}.`;
   const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${svgLine(0.5, 0, 0.5, high, "sl-axis")}${svgLine(even, 0, even, high, "sl-even")}`;
   return svg(label, body, wide + 2, high).replace("<svg ", `<svg width="${wide + 2}" height="${high}" `);
 }

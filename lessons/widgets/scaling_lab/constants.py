@@ -1,4 +1,4 @@
-"""What Python and JavaScript both know of ScalingLab."""
+"""Constants of ScalingLab, shared by Python and JavaScript."""
 
 NUM_QUERIES = 100
 MAX_KEYS = 16

@@ -99,7 +99,7 @@ const divisorOf = (d, scaled, temperature) => (scaled ? Math.sqrt(d) : 1) * temp
 /** In nats. A weight of 0 counts as 0. */
 export const spreadOf = (weights) => weights.reduce((sum, w) => (w > 0 ? sum - w * Math.log(w) : sum), 0);
 
-/** How each weight moves with each score: diag(w) − w wᵀ. */
+/** How each weight changes with each score: diag(w) − w wᵀ. */
 export const byScores = (weights) => weights.map((w, i) => weights.map((other, j) => (i === j ? w : 0) - w * other));
 
 export const sizeOf = (numbers) => Math.sqrt(numbers.reduce((sum, x) => sum + x * x, 0));
@@ -121,7 +121,7 @@ export function gradientSize(weights, divisor, products, query, at) {
 /** As torch's median: of an even number, the lower one of the middle two. */
 const medianOf = (numbers) => numbers.sort((a, b) => a - b)[(numbers.length - 1) >> 1];
 
-/** The mean entropy of all queries, their median gradient, and the share that gives over 99 % to a single key. */
+/** The mean entropy of all queries, their median gradient, and the fraction that gives over 99 % to a single key. */
 function summarize(products, at, divisor) {
   const weights = products.queries.map((_, n) => softmax(products.scores(n, at).map((x) => x / divisor)));
   const mean = (numbers) => sumOf(numbers) / numbers.length;

@@ -1,4 +1,4 @@
-"""What ScalingLab computes, without a widget: pairs of q and k -> scores -> weights -> entropy and gradient.
+"""The computation of ScalingLab: pairs of q and k -> scores -> weights -> entropy and gradient.
 
 Shapes: N queries, each with K keys of its own; d features. The same numbers are drawn by scaling.js.
 """
@@ -15,7 +15,7 @@ _LOW = 0xFFFFFFFF  # the lower 32 bits
 
 
 def _scramble(x: Tensor) -> Tensor:
-    """A whole number of 32 bits -> another one, as if drawn: the same on every machine, and in the browser."""
+    """A 32-bit integer -> another one, as if random: the same on every machine, and in the browser."""
     x = (x ^ (x >> 16)) * 0x7FEB352D & _LOW
     x = (x ^ (x >> 15)) * 0x846CA68B & _LOW
     return x ^ (x >> 16)
@@ -25,7 +25,7 @@ def _scramble(x: Tensor) -> Tensor:
 def draw_vectors(seed: int, num_keys: int) -> tuple[Tensor, Tensor]:
     """q (N, MAX_FEATURES) and k (N, num_keys, MAX_FEATURES), features of mean 0 and variance 1.
 
-    A key has a place of its own in the sequence: with more keys, the first ones stay as they are.
+    Each key has its own place in the sequence: with more keys, the first ones stay the same.
     """
     places = torch.arange(NUM_QUERIES * (1 + MAX_KEYS) * MAX_FEATURES // 2)
     vectors = places.view(NUM_QUERIES, 1 + MAX_KEYS, -1)[:, : 1 + num_keys]
@@ -47,22 +47,22 @@ def spread(weights: Tensor) -> Tensor:
 
 
 def by_scores(weights: Tensor) -> Tensor:
-    """How each weight moves with each score: diag(w) − w wᵀ; (…, K) -> (…, K, K), weights down, scores across."""
+    """How each weight changes with each score: diag(w) − w wᵀ; (…, K) -> (…, K, K), weights down, scores across."""
     return torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
 
 
 def by_query(weights: Tensor, k: Tensor, divisor: float) -> Tensor:
-    """How each weight moves with each feature of the query; weights (…, K) and k (…, K, d) -> (…, K, d)."""
+    """How each weight changes with each feature of the query; weights (…, K) and k (…, K, d) -> (…, K, d)."""
     return weights[..., None] * (k - weights[..., None, :] @ k) / divisor
 
 
 def sizes(d: int, most: int) -> list[int]:
-    """The head dimensions at which the curves are drawn: powers of two, `most`, and the present d."""
+    """The head dimensions at which the curves are drawn: powers of two, `most`, and the current d."""
     return sorted({2**i for i in range(most.bit_length())} | {most, d})
 
 
 def summarize(q: Tensor, k: Tensor, divisor: float) -> dict[str, float]:
-    """The mean entropy of all queries, their median gradient, and the share that gives over 99 % to a single key."""
+    """The mean entropy of all queries, their median gradient, and the fraction that gives over 99 % to a single key."""
     weights = (multiply(q, k) / divisor).softmax(dim=-1)
     gradient = by_query(weights, k, divisor).square().sum(dim=(-2, -1)).sqrt()
     return {

@@ -105,8 +105,8 @@ class Lab extends View {
 
   drawTiles({ entropy, weights, jacobian, gradient }) {
     const most = Math.log(weights.length);
-    const share = weights.length > 1 ? `${percent(entropy / most)} of ln ${weights.length} = ${formatNumber(most)}` : "there is one key only";
-    this.tile("entropy", entropy, `${formatNumber(entropy)} nats`, `${share}; ${formatNumber(entropy / Math.LN2)} bits`);
+    const relative = weights.length > 1 ? `${percent(entropy / most)} of ln ${weights.length} = ${formatNumber(most)}` : "there is one key only";
+    this.tile("entropy", entropy, `${formatNumber(entropy)} nats`, `${relative}; ${formatNumber(entropy / Math.LN2)} bits`);
     const top = weights.indexOf(Math.max(...weights));
     this.tile("largest", weights[top], formatNumber(weights[top]), `k${top}`);
     const entries = jacobian.flat();

@@ -28,7 +28,7 @@ def _own_to_json(own: Any, _: Any = None) -> Any:
 class ScalingLab(LessonWidget):
     """Queries and keys of d features -> scores -> weights, their entropy and their gradient.
 
-    d: the head dimension; the first d features are used. num_keys: the first so many keys.
+    d: the head dimension; the first d features are used. num_keys: the first num_keys keys are used.
     scaled: True = q·k is divided by √d. temperature: divides it as well.
     query: the one that is shown by itself. seed: of the random queries and keys.
     q (Q, d), k (K, d): your own, in their place; q may also be a single query (d,).
@@ -70,14 +70,14 @@ class ScalingLab(LessonWidget):
         )
 
     def use(self, q: Any = None, k: Any = None) -> None:
-        """Take these queries (Q, d) and keys (K, d); or, with none, random ones again."""
+        """Use these queries (Q, d) and keys (K, d); without arguments, random ones again."""
         self.own = None if q is None and k is None else (q, k)
 
     # What the state means
 
     @property
     def divisor(self) -> float:
-        """What q·k is divided by."""
+        """The divisor of q·k."""
         return (math.sqrt(self.d) if self.scaled else 1.0) * self.temperature
 
     def vectors(self, d: int | None = None) -> tuple[Tensor, Tensor]:
@@ -125,7 +125,7 @@ class ScalingLab(LessonWidget):
         return self.gradient.square().sum().sqrt().item()
 
     def curves(self) -> dict[str, dict[str, list[float]]]:
-        """By measure, "entropy" (mean), "gradient" (median), "stuck" (share), then by scaling: one number a size."""
+        """By measure, "entropy" (mean), "gradient" (median), "stuck" (fraction), then by scaling, per size."""
         curves = {measure: {name: [] for name in LINE_NAMES.values()} for measure in ("entropy", "gradient", "stuck")}
         for d in self.sizes:
             q, k = self.vectors(d)
@@ -140,7 +140,7 @@ class ScalingLab(LessonWidget):
         """The head dimensions at which the curves are drawn."""
         return scaling.sizes(self.d, self._limits["d"])
 
-    # What a trait accepts
+    # Validation
 
     @observe("own")
     def _fit(self, change: dict) -> None:
@@ -190,7 +190,7 @@ class ScalingLab(LessonWidget):
             Panel("values", "∂weights/∂scores", keys, keys, self.jacobian, row_axis="weight", column_axis="score"),
             Panel(
                 "values",
-                f"{self._all()}: mean entropy (nats), median gradient, share with over 99 % on a single key",
+                f"{self._all()}: mean entropy (nats), median gradient, fraction with over 99 % on a single key",
                 list(lines),
                 [str(d) for d in self.sizes],
                 torch.tensor(list(lines.values())),

@@ -1,4 +1,4 @@
-"""ShapeTour: walk a batch through a Transformer, block by block."""
+"""ShapeTour: follow a batch through a Transformer, block by block."""
 
 import base64
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from lessons.widgets.base import LessonWidget, computed, synced
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 
-MOST = 24  # so many rows and columns are drawn
+MOST = 24  # the most rows and columns that are drawn
 SOURCE = ["the cat is asleep now", "it sleeps <pad> <pad> <pad>"]
 TARGET = ["<bos> le chat dort", "<bos> il dort <pad>"]
 
@@ -38,7 +38,7 @@ class Stop:
 
 
 def walk(model: Transformer, src: Tensor, tgt: Tensor) -> list[Stop]:
-    """Run the model once, and gather what stands between its parts, in the order in which it arises."""
+    """Run the model once, and collect the tensors between its parts, in order."""
     kept: dict[str, Tensor] = {}
     parts = {"src": model.src_embedding, "tgt": model.tgt_embedding, "memory": model.encoder, "end": model.decoder}
     parts |= {f"encoder.{i}": layer for i, layer in enumerate(model.encoder.layers)}
@@ -62,41 +62,41 @@ def walk(model: Transformer, src: Tensor, tgt: Tensor) -> list[Stop]:
 
 def _encoder_stops(src: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor]) -> list[Stop]:
     stop = partial(Stop, "encoder")
-    text = "Whole numbers, one for each token; 0 is padding."
+    text = "Integers, one for each token; 0 is padding."
     stops = [stop("source ids", "B S", "src", text, src)]
     text = "A row for each token, its position added."
     stops += [stop("embedding", "B S D", "x = model.src_embedding(src)", text, kept["src"])]
     for i in range(sum(name.startswith("encoder.") for name in kept)):
         name = f"encoder.{i}.self_attn"
-        text = "Who looks at whom: source tokens at source tokens. Nobody looks at padding."
+        text = "How much each source token attends to each source token. The weights of padding are 0."
         stops += [stop(f"layer {i}: weights", "B H S S", f'weights["{name}"]', text, weights[name])]
         text = "Attention and feed-forward, each with its residual. The shape is that of the input."
         code = f"x, _ = model.encoder.layers[{i}](x, src_allowed)"
         stops += [stop(f"layer {i}: out", "B S D", code, text, kept[f"encoder.{i}"])]
-    text = "What the encoder leaves; the decoder's cross-attention asks it in every layer."
+    text = "The output of the encoder. Every decoder layer attends to it."
     return [*stops, stop("memory", "B S D", "memory = model.encode(src)", text, kept["memory"])]
 
 
 def _decoder_stops(tgt: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor], logits: Tensor) -> list[Stop]:
     stop = partial(Stop, "decoder")
-    stops = [stop("target ids", "B T", "tgt", "What has been written so far.", tgt)]
+    stops = [stop("target ids", "B T", "tgt", "The target tokens so far.", tgt)]
     text = "A row for each token, its position added; the table is the target's."
     stops += [stop("embedding", "B T D", "x = model.tgt_embedding(tgt)", text, kept["tgt"])]
     for i in range(sum(name.startswith("decoder.") for name in kept)):
         name = f"decoder.{i}.self_attn"
-        text = "Target tokens look at themselves and at what came before: the causal triangle."
+        text = "Each target token attends to itself and to earlier ones: the causal triangle."
         stops += [stop(f"layer {i}: self", "B H T T", f'weights["{name}"]', text, weights[name])]
         name = f"decoder.{i}.cross_attn"
-        text = "Target tokens look at the memory: a row for each target token, a column for each source token."
+        text = "Target tokens attend to the memory: a row for each target token, a column for each source token."
         stops += [stop(f"layer {i}: cross", "B H T S", f'weights["{name}"]', text, weights[name])]
         text = "Three sublayers, each with its residual."
         code = f"x, _ = model.decoder.layers[{i}](x, memory, tgt_allowed, src_allowed)"
         stops += [stop(f"layer {i}: out", "B T D", code, text, kept[f"decoder.{i}"])]
     text = "After the decoder's last norm, if it has one."
     stops += [stop("decoder's end", "B T D", "x, _ = model.decoder(x, memory, …)", text, kept["end"])]
-    text = "A score for each word that could come next, at each position."
+    text = "A score for each possible next token, at each position."
     stops += [stop("logits", "B T V", "logits = model.out_proj(x)", text, logits)]
-    text = "Not part of the model: what the scores mean as shares of 1."
+    text = "Not part of the model: the scores as probabilities."
     return [*stops, stop("probabilities", "B T V", "logits.softmax(dim=-1)", text, logits.softmax(dim=-1))]
 
 
@@ -144,12 +144,12 @@ class ShapeTour(LessonWidget):
 
     @property
     def stop(self) -> Stop:
-        """The present one."""
+        """The current stop."""
         return self.stops[self.step]
 
     @property
     def matrix(self) -> Tensor:
-        """(rows, columns), what is drawn: one sentence, and one head where there are heads."""
+        """(rows, columns), the part that is drawn: one sentence, and one head if there are heads."""
         tensor = self.stop.tensor[self.sentence]
         if self.stop.has_heads:
             tensor = tensor[self.head]
@@ -165,12 +165,12 @@ class ShapeTour(LessonWidget):
         rows, columns = axes[-2:] if len(axes) > 2 else ("B", axes[-1])
         names = {"S": "source", "T": "target", "D": "feature", "V": "word", "B": "sentence"}
         row_names = [str(self.sentence)] if rows == "B" else self._labels(rows, len(values))
-        shares = self.stop.has_heads or self.stop.name == "probabilities"
-        tone = "ids" if rows == "B" else "weights" if shares else "values"
+        are_weights = self.stop.has_heads or self.stop.name == "probabilities"
+        tone = "ids" if rows == "B" else "weights" if are_weights else "values"
         labels, axes = self._labels(columns, values.size(1)), (names[rows], names[columns])
         return Panel(tone, self.stop.name, row_names, labels, values.float(), None, *axes, main=True)
 
-    # What a trait accepts
+    # Validation
 
     @validate("step", "sentence", "head")
     def _check_place(self, proposal: dict) -> int:

@@ -3,7 +3,7 @@ import { AFTER, BEFORE, BILLION, INFINITE } from "./constants.js";
 
 // Attention of one query, as in lessons/attention.py and lessons/widgets/shared/rules.py.
 
-/** A row of scores as it goes into the softmax. allowed: 1 = may look. */
+/** A row of scores as it goes into the softmax. allowed: 1 = may attend. */
 export function fillScores(scores, allowed, fill) {
   if (fill === AFTER) return scores.slice();
   const number = { [INFINITE]: -Infinity, [BILLION]: -1e9, [BEFORE]: 0 }[fill];
@@ -17,7 +17,7 @@ export function softmax(row) {
   return powers.map((x) => x / sum);
 }
 
-/** A row of weights; with −∞, a row that may look at nothing is 0. */
+/** A row of weights; with −∞, a row with no allowed key is 0. */
 export function fillWeights(scores, allowed, fill) {
   if (fill === INFINITE && !allowed.some(Boolean)) return scores.map(() => 0);
   const weights = softmax(fillScores(scores, allowed, fill));

@@ -1,4 +1,4 @@
-"""What Python and JavaScript both know, for several widgets: a name in capitals is a constant on both sides."""
+"""Constants of several widgets, shared by Python and JavaScript: names in capitals are constants on both sides."""
 
 import matplotlib
 from matplotlib.colors import to_hex
@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 from lessons.plots import heatmaps
 
 ENCODER, DECODER, CROSS = KINDS = ("encoder self-attention", "decoder self-attention", "cross-attention")
-ALLOWED, BLOCKED, ADDITIVE = CONVENTIONS = ("True = may look", "True = blocked", "additive 0, −∞")
+ALLOWED, BLOCKED, ADDITIVE = CONVENTIONS = ("True = may attend", "True = blocked", "additive 0, −∞")
 INFINITE, BILLION, BEFORE, AFTER = FILLS = ("−∞", "−1e9", "0 before the softmax", "0 after the softmax")
 MAX_TOKENS = 64
 

@@ -3,9 +3,9 @@ import { ARROWS, QUIET_NAME, claim, escapeText } from "./markup.js";
 import { inkOn } from "./palette.js";
 import { TONES, boundOf } from "./tones.js";
 
-// A matrix as an accessible grid of cells: the one front-end part from which the widgets are put together.
+// A matrix as an accessible grid of cells: the part from which the widgets are built.
 
-/** Width and height of a cell for so many columns. */
+/** Width and height of a cell, for this number of columns. */
 export function cellSize(columns, small) {
   if (small) return columns <= 8 ? [22, 22] : columns <= 16 ? [16, 16] : [6, 6];
   if (columns <= 8) return [42, 30];
@@ -16,7 +16,7 @@ export function cellSize(columns, small) {
  * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, leastWidth (of a cell, in
  * pixels), and the callbacks
  * onPoint(row, column) when a cell is under the pointer or has the focus, onPaint(cells, done) where it is editable:
- * cells [[row, column], …] to turn around; done is true at the end of a stroke.
+ * cells [[row, column], …] to invert; done is true at the end of a stroke.
  */
 export class Grid {
   constructor(options) {
@@ -138,7 +138,7 @@ export class Grid {
       cell.dataset.value = String(total);
       cell.textContent = dense ? (odd ? "≠" : "") : `${formatNumber(total)}${odd ? " ≠ 1" : ""}`;
       cell.classList.toggle("hg-odd", odd);
-      const words = empty ? ", this query may look at nothing" : odd ? ", not 1" : "";
+      const words = empty ? ", this query may attend to nothing" : odd ? ", not 1" : "";
       const label = `${this.rowAxis} ${r} “${this.rows[r]}”, sum of the weights: ${formatNumber(total)}${words}`;
       cell.setAttribute("aria-label", label);
       cell.title = label;

@@ -7,9 +7,9 @@ export const VISIBLE = WEIGHTS.at(-1);
 /** Red, green and blue, from 0 to 255. */
 export const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
-/** A color between the stops; share from 0 to 1. */
-export function mixColor(stops, share) {
-  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+/** A color between the stops; place from 0 to 1. */
+export function mixColor(stops, fraction) {
+  const place = Math.min(Math.max(fraction, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(place), stops.length - 2);
   const [a, b] = [channels(stops[low]), channels(stops[low + 1])];
   const byte = (i) => Math.round(a[i] + (b[i] - a[i]) * (place - low)).toString(16).padStart(2, "0");
@@ -19,8 +19,8 @@ export function mixColor(stops, share) {
 /** Black or white, whichever can be read better on the ground; at least 4.58 : 1. */
 export function inkOn(ground) {
   const [r, g, b] = channels(ground).map((x) => {
-    const share = x / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    const fraction = x / 255;
+    return fraction <= 0.04045 ? fraction / 12.92 : ((fraction + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }

@@ -1,4 +1,4 @@
-"""What MaskStudio computes, without a widget: tokens -> rules -> allowed -> scores as filled -> weights."""
+"""The computation of MaskStudio: tokens -> rules -> allowed -> scores as filled -> weights."""
 
 import reprlib
 from collections.abc import Iterable, Sequence
@@ -24,11 +24,11 @@ from lessons.widgets.shared.constants import (
 
 
 def read_tokens(given: Any, name: str, most: int = MAX_TOKENS) -> list[str]:
-    """The tokens of a sentence: a text, cut at white space; a list of tokens; or a number of tokens."""
+    """The tokens of a sentence: from a text, split at white space; a list of tokens; or a number of tokens."""
     if isinstance(given, int) and not isinstance(given, bool):
         tokens = range(min(given, most + 1))
     elif isinstance(given, str):
-        tokens = given.split(maxsplit=most)  # what is too long is cut no further
+        tokens = given.split(maxsplit=most)  # stop splitting a text that is too long
     elif isinstance(given, Sequence) and all(isinstance(token, str) for token in given[: most + 1]):
         tokens = given
     else:
@@ -41,14 +41,14 @@ def read_tokens(given: Any, name: str, most: int = MAX_TOKENS) -> list[str]:
 
 
 def queries_and_keys(source: list[str], target: list[str], kind: str) -> tuple[list[str], list[str]]:
-    """Who asks, and who is looked at."""
+    """The queries and the keys."""
     queries = source if kind == ENCODER else target
     keys = target if kind == DECODER else source
     return queries, keys
 
 
 def build_rules(queries: list[str], keys: list[str], kind: str) -> dict[str, Tensor]:
-    """Each rule by its name, as `allowed` of shape (Q, K); True = may look."""
+    """Each rule by its name, as `allowed` of shape (Q, K); True = may attend."""
     is_token = torch.tensor([[int(token != PAD) for token in keys]])
     rules = {"padding": masks.padding(is_token, pad_id=0)[0, 0].expand(len(queries), -1)}
     if kind == DECODER:
@@ -57,7 +57,7 @@ def build_rules(queries: list[str], keys: list[str], kind: str) -> dict[str, Ten
 
 
 def toggle(allowed: Tensor, edits: Iterable[Sequence[int]]) -> Tensor:
-    """A copy of `allowed` (Q, K) in which the pairs [query, key] are turned around."""
+    """A copy of `allowed` (Q, K) in which the pairs [query, key] are inverted."""
     allowed = allowed.clone()
     for q, k in edits:
         allowed[q, k] = ~allowed[q, k]
@@ -78,7 +78,7 @@ def fill_scores(scores: Tensor, allowed: Tensor, fill: str) -> Tensor:
 
 
 def fill_weights(scores: Tensor, allowed: Tensor, fill: str) -> Tensor:
-    """The weights (Q, K) that come of it; only with −∞ they are those of the course."""
+    """The weights (Q, K); with −∞ they are those of the course."""
     if fill == INFINITE:
         return masked_softmax(scores, allowed)
     weights = fill_scores(scores, allowed, fill).softmax(dim=-1)

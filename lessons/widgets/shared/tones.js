@@ -2,8 +2,8 @@ import { formatNumber } from "./numbers.js";
 import { VISIBLE, mixColor } from "./palette.js";
 import { ADDITIVE, ALLOWED, BLOCKED, SIGNED, WEIGHTS } from "./constants.js";
 
-// A tone says what a number means, what stands in its cell, and how it looks. Bright means much, or visible.
-// Blocked, infinite and NaN have marks of their own, never a color alone.
+// A tone says what a number means, the text of its cell, and its colors. Bright means large, or visible.
+// Blocked, infinite and NaN have their own symbols, never a color alone.
 
 const CROSSED = { mark: "×", kind: "crossed" };
 const ordinary = (x, ground) => ({ text: formatNumber(x), ground });
@@ -26,7 +26,7 @@ export const TONES = {
   mask: (x, blocked, { convention, size }) => {
     const text = WRITTEN[convention][x ? 1 : 0];
     const short = size < 36 ? text.slice(0, text.startsWith("−") ? 2 : 1) : text;
-    const say = `${x ? "may look" : "blocked"}, ${text}`;
+    const say = `${x ? "may attend" : "blocked"}, ${text}`;
     return x ? { text: short, ground: VISIBLE, say } : { ...CROSSED, text: short, say };
   },
   weights: (x, blocked) => {

@@ -1,4 +1,4 @@
-"""What a widget needs of Jupyter while a cell runs: that clicks arrive, and to know how the cell ended."""
+"""Jupyter while a cell runs: lets clicks arrive, and tells how the cell ended."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from IPython import get_ipython
 
 @contextmanager
 def reachable(comm: Any) -> Generator[None]:
-    """Within, what the browser sends arrives though a cell runs.
+    """Inside `with`, the browser's messages arrive while a cell runs.
 
     JupyterLab sends it to a subshell of the kernel, a thread of its own. From its version 7.4 on, ipykernel leads it
     to the thread that was the last to send something by this `comm` instead, and that one is busy with the cell.

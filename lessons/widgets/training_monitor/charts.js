@@ -42,19 +42,19 @@ export function logTicks(low, high) {
   return all.filter((x) => x >= low * 0.999 && x <= high * 1.001);
 }
 
-/** From steps and losses to places. What a scale cannot show lies at its edge: over 1 or under 0. */
+/** From steps and losses to places. What a scale can't show is beyond its edge: over 1 or under 0. */
 export function lossScale(losses, log) {
   const finite = losses.filter((x) => Number.isFinite(x) && (!log || x > 0));
   const most = finite.length ? Math.max(...finite) : 1;
   const least = finite.length ? Math.min(...finite) : log ? 0.1 : 0;
   if (log) {
     const [low, high] = [least / 1.15, most * 1.15];
-    const share = (x) => (x > 0 ? Math.log(x / low) / Math.log(high / low) : -1);
-    return { share: (x) => (Number.isNaN(x) ? 2 : share(x)), ticks: logTicks(low, high) };
+    const fraction = (x) => (x > 0 ? Math.log(x / low) / Math.log(high / low) : -1);
+    return { fraction: (x) => (Number.isNaN(x) ? 2 : fraction(x)), ticks: logTicks(low, high) };
   }
   const low = Math.min(0, least);
   const high = most > low ? most + 0.04 * (most - low) : low + 1;
-  return { share: (x) => (Number.isNaN(x) ? 2 : (x - low) / (high - low)), ticks: roundTicks(low, high) };
+  return { fraction: (x) => (Number.isNaN(x) ? 2 : (x - low) / (high - low)), ticks: roundTicks(low, high) };
 }
 
 /** Where things are in a chart of this size whose steps go up to `far`. */
@@ -63,15 +63,15 @@ export function plan(wide, high, far) {
   return {
     wide, high, far, right, bottom,
     x: (step) => tenth(LEFT + ((right - LEFT) * step) / far),
-    y: (share) => tenth(bottom - (bottom - TOP) * Math.min(Math.max(share, 0), 1)),
+    y: (fraction) => tenth(bottom - (bottom - TOP) * Math.min(Math.max(fraction, 0), 1)),
     step: (x) => ((x - LEFT) / (right - LEFT)) * far,
   };
 }
 
 function axes({ wide, high, far, right, bottom, x, y }, ticks, name) {
   const across = roundTicks(0, far, wide < 420 ? 4 : 8).filter(Number.isInteger);
-  return ticks.map(([share, label, value]) =>
-    svgLine(LEFT, y(share), right, y(share), "tm-rule", ` data-tick="${value}"`) + svgText(LEFT - 7, y(share) + 4, label, "end")).join("") +
+  return ticks.map(([fraction, label, value]) =>
+    svgLine(LEFT, y(fraction), right, y(fraction), "tm-rule", ` data-tick="${value}"`) + svgText(LEFT - 7, y(fraction) + 4, label, "end")).join("") +
     across.map((step) => svgLine(x(step), bottom, x(step), bottom + 4, "tm-axis", ` data-step-tick="${step}"`) + svgText(x(step), bottom + 17, String(step))).join("") +
     svgLine(LEFT, bottom, right, bottom, "tm-axis") + svgLine(LEFT, TOP, LEFT, bottom, "tm-axis") +
     svgText((LEFT + right) / 2, high - 4, "step") +
@@ -87,19 +87,19 @@ export function lossChart(where, points, at, log) {
   const scale = lossScale(points.map((point) => point[1]), log);
   const runs = [[]];
   const marks = points.map(([step, loss], i) => {
-    const share = scale.share(loss);
-    const [px, py] = [x(step), y(share)];
+    const fraction = scale.fraction(loss);
+    const [px, py] = [x(step), y(fraction)];
     const data = `data-step="${step}" data-value="${loss}"`;
-    if (share >= 0 && share <= 1) runs.at(-1).push(`${px},${py}`);
+    if (fraction >= 0 && fraction <= 1) runs.at(-1).push(`${px},${py}`);
     else if (runs.at(-1).length) runs.push([]);
     if (Number.isNaN(loss)) return `<path class="tm-odd" d="M${px - 4} ${py - 4}l8 8m0 -8l-8 8" ${data}/>`;
-    if (share > 1) return `<path class="tm-odd" d="M${px - 4} ${py + 7}h8l-4 -7z" ${data}/>`;
-    if (share < 0) return `<path class="tm-odd" d="M${px - 4} ${py - 7}h8l-4 7z" ${data}/>`;
+    if (fraction > 1) return `<path class="tm-odd" d="M${px - 4} ${py + 7}h8l-4 -7z" ${data}/>`;
+    if (fraction < 0) return `<path class="tm-odd" d="M${px - 4} ${py - 7}h8l-4 7z" ${data}/>`;
     return `<circle cx="${px}" cy="${py}" r="1.6" ${data}/>`;
   });
   const curve = runs.map((run) => (run.length > 1 ? `<polyline points="${run.join(" ")}"/>` : "")).join("");
-  const ticks = scale.ticks.map((value) => [scale.share(value), tickText(value), value]);
-  const empty = points.length ? "" : svgText((LEFT + where.right) / 2, (TOP + where.bottom) / 2, "The curve begins with the first step.");
+  const ticks = scale.ticks.map((value) => [scale.fraction(value), tickText(value), value]);
+  const empty = points.length ? "" : svgText((LEFT + where.right) / 2, (TOP + where.bottom) / 2, "The curve starts with the first step.");
   return picture(where, axes(where, ticks, "loss") + `<g class="tm-loss">${curve}${marks.join("")}</g>${empty}` +
     (points.length ? pointer(where, points[at], scale) : ""));
 }
@@ -107,7 +107,7 @@ export function lossChart(where, points, at, log) {
 const tickText = (x) => (Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(0).replace("+", "") : String(x)).replace("-", "−");
 
 function pointer(where, [step, loss], scale) {
-  const [px, py] = [where.x(step), where.y(scale.share(loss))];
+  const [px, py] = [where.x(step), where.y(scale.fraction(loss))];
   return svgLine(px, TOP, px, where.bottom, "tm-now") + `<circle class="tm-ring" cx="${px}" cy="${py}" r="6"/>`;
 }
 
@@ -122,5 +122,5 @@ export function measureChart(where, all, step) {
     return `<g class="tm-measure tm-measure-${i}" data-name="${escapeText(name)}">${curve}${marks.join("")}</g>`;
   });
   const now = step === null ? "" : svgLine(x(step), TOP, x(step), bottom, "tm-now");
-  return picture(where, axes(where, ticks, "share") + now + lines.join(""));
+  return picture(where, axes(where, ticks, "fraction") + now + lines.join(""));
 }

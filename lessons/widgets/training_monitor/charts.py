@@ -59,7 +59,7 @@ def figure(
         for i, (name, points) in enumerate(measures.items()):
             style = {"color": COLORS[i], "marker": MARKERS[i], "linestyle": LINES[i], "label": in_words(name)}
             ax.plot(*zip(*points), **style)
-        ax.set(ylim=(-0.02, 1.02), xlabel="step", ylabel="share")
+        ax.set(ylim=(-0.02, 1.02), xlabel="step", ylabel="fraction")
         ax.legend(frameon=False)
     if shown is not None:
         plots.plot_weights(weights_of(shown), ax=next(axes), rows=shown["rows"], columns=shown["columns"])
@@ -67,7 +67,7 @@ def figure(
 
 
 def draw_loss(points: list[Point], total: int | None, log: bool, digits: int) -> Drawing | None:
-    """The curve, to whole pixels. What the axis cannot show is left out; the words and the tables have it."""
+    """The curve, to whole pixels. What the axis can't show is left out; words and tables contain it."""
     seen = [(step, float(loss)) for step, loss, _ in points]
     shown = [(step, loss) for step, loss in seen if math.isfinite(loss) and (loss > 0 or not log)]
     if not shown:
@@ -97,7 +97,7 @@ def draw_loss(points: list[Point], total: int | None, log: bool, digits: int) ->
 
 
 def _limits(losses: list[float], log: bool, digits: int) -> tuple[float, float]:
-    """What the axis goes from and to, rounded so that a last digit moves nothing."""
+    """The limits of the axis, rounded so that a last digit changes nothing."""
     if not log:
         unit = 10**-digits
         low = math.floor(min(0.0, *losses) / unit) * unit

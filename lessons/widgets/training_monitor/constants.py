@@ -1,4 +1,4 @@
-"""What Python and JavaScript both know of TrainingMonitor."""
+"""Constants of TrainingMonitor, shared by Python and JavaScript."""
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 LIVE = (RUNNING, PAUSED)

@@ -1,4 +1,4 @@
-"""What TrainingMonitor keeps of a run, without a widget: few points however long it lasts, and the latest one."""
+"""What TrainingMonitor stores of a run: a limited number of points, and the latest one."""
 
 import math
 import re
@@ -52,7 +52,7 @@ class Curve:
 
 
 def shorten(x: float) -> float | str:
-    """Six digits; JSON has no infinity and no NaN, they go as text."""
+    """Six digits; JSON has no infinity and no NaN, so they become text."""
     return float(f"{x:.6g}") if math.isfinite(x) else str(x)
 
 
@@ -65,8 +65,8 @@ def read_progress(progress: Any, before: int | None) -> Point:
         raise ValueError(f"step is {step!r}; expected a whole number from 0 on")
     if before is not None and step <= before:
         raise ValueError(
-            f"step is {step}; expected more than {before}, where the run that is shown ended: "
-            "monitor.clear() forgets that run"
+            f"step is {step}; expected more than {before}, the last step of the run shown: "
+            "monitor.clear() removes that run"
         )
     rate = getattr(progress, "learning_rate", None)
     return [step, _number(progress.loss, "loss"), None if rate is None else _number(rate, "learning_rate")]
@@ -87,7 +87,7 @@ def read_measure(name: str, value: Any) -> float:
 
 
 def in_words(name: str) -> str:
-    """As it is shown: held_out is a name of Python."""
+    """The name as it is shown: held_out becomes “held out”."""
     return name.replace("_", " ")
 
 

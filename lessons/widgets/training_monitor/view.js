@@ -6,8 +6,8 @@ import { SIGNS, lossChart, measureChart, plan, say } from "./charts.js";
 
 // TrainingMonitor: the state comes from Python; here are the buttons, the charts and the point that is read out.
 
-const HELP = `Pause waits after the present step; Stop ends there and keeps what was learned. If neither answers while the cell runs,
-  Jupyter's own button ■ (interrupt) does: the model stays as it is then, and the cell can be run again.`;
+const HELP = `Pause waits after the current step; Stop ends there and keeps what the model has learned. If neither reacts while the
+  cell runs, use Jupyter's button ■ (interrupt): the model then keeps its weights, and you can run the cell again.`;
 const HINT = "Point at the curve, or move along it with the arrow keys, to read a step.";
 const inWords = (name) => name.replaceAll("_", " ");
 const MONITOR = `
@@ -22,7 +22,7 @@ const MONITOR = `
         <div class="tm-cursor" data-part="loss" role="slider" tabindex="0" ${QUIET}></div>
         <p class="tm-readout" data-part="readout"></p></section>
       <section class="hg-panel" data-part="measured"><h4>measured now and then</h4><p class="tm-legend" data-part="legend"></p>
-        <div data-part="shares" role="img"></div></section></div>
+        <div data-part="measures" role="img"></div></section></div>
     <div class="tm-weights" data-part="weights"></div></div>
   <details><summary ${QUIET}>Pausing, stopping, reading the curve</summary>
     <p class="tm-help">${HELP}</p><p class="tm-help">A click on the curve reads out that step; so do the arrow keys, Home and End once the curve has the focus.
@@ -67,8 +67,8 @@ class Monitor extends View {
     const live = LIVE.includes(status);
     this.root.dataset.status = status;
     this.write("status", status);
-    const share = total ? `, ${Math.floor((100 * step) / total)} % done` : "";
-    this.write("progress", latest ? `, step ${step}${total ? ` of ${total}` : ""}${share}` : total ? ` for the first of ${total} steps` : " for the first step");
+    const fraction = total ? `, ${Math.floor((100 * step) / total)} % done` : "";
+    this.write("progress", latest ? `, step ${step}${total ? ` of ${total}` : ""}${fraction}` : total ? ` for the first of ${total} steps` : " for the first step");
     this.drawDone(step, total);
     this.find("pause").disabled = !live && !paused;
     this.find("stop").disabled = !live || stopping;
@@ -108,8 +108,8 @@ class Monitor extends View {
     const names = { "aria-label": this.title(log), "aria-valuemin": 0, "aria-valuemax": Math.max(last, 0), "aria-valuenow": Math.max(this.at, 0),
       "aria-valuetext": !point ? "no step yet" : quiet ? "the latest step" : this.sayPoint(point) };
     for (const [name, value] of Object.entries(names)) chart.setAttribute(name, value);
-    const thinned = stride > 1 ? ` One of ${stride} steps is drawn.` : "";
-    const odd = chart.querySelector(".tm-odd") ? ` × marks a loss that is NaN, △ and ▽ one beyond the axis.` : "";
+    const thinned = stride > 1 ? ` One step in ${stride} is drawn.` : "";
+    const odd = chart.querySelector(".tm-odd") ? ` × is a loss of NaN, △ and ▽ a loss outside the axis.` : "";
     this.write("readout", point ? (follows ? HINT : `At ${this.sayPoint(point)}.`) + thinned + odd : "");
     this.drawMeasured(measured, wide, far, point && !follows ? point[0] : null);
   }
@@ -128,9 +128,9 @@ class Monitor extends View {
     const key = (i) => `<svg width="36" height="12" class="tm-chart" aria-hidden="true"><g class="tm-measure tm-measure-${i}"><polyline points="1,6 35,6"/>${SIGNS[i](18, 6)}</g></svg>`;
     this.find("legend").innerHTML = all.map(([name, points], i) =>
       `<span>${key(i)}${escapeText(inWords(name))} <b>${formatNumber(points.at(-1)[1])}</b> at step ${points.at(-1)[0]}</span>`).join("");
-    this.find("shares").innerHTML = measureChart(where, all, step);
+    this.find("measures").innerHTML = measureChart(where, all, step);
     const words = all.map(([name, points]) => `${inWords(name)}: ${points.slice(-8).map(([s, x]) => `${formatNumber(x)} at step ${s}`).join(", ")}`);
-    this.find("shares").setAttribute("aria-label", `Measured by step, the last ones. ${words.join(". ")}.`);
+    this.find("measures").setAttribute("aria-label", `The latest measurements by step. ${words.join(". ")}.`);
   }
 
   drawWeights(shown) {

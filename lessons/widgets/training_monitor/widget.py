@@ -1,4 +1,4 @@
-"""TrainingMonitor: watches a training run while it goes on, and keeps its last picture."""
+"""TrainingMonitor: watches a training run, and keeps its last picture."""
 
 import sys
 import threading
@@ -28,12 +28,12 @@ from lessons.widgets.training_monitor.constants import (
 )
 
 BETWEEN = 0.1  # seconds between two updates of the picture
-BLOCK = 20  # so many points are sent anew with each update
+BLOCK = 20  # points sent again with each update
 MOST = 10**9
 
 
 class TrainingMonitor(LessonWidget):
-    """A training run: its loss, what is measured now and then, and the weights of one sentence as they form.
+    """A training run: its loss, measurements, and the attention weights of one sentence.
 
     total: the steps that the run will have, or None. log_axis: a logarithmic axis for the loss.
     cursor: the step that is read out; None follows the run. digits: decimals in the stored picture.
@@ -59,14 +59,14 @@ class TrainingMonitor(LessonWidget):
     # A run
 
     def watch(self, progresses: Iterable) -> Iterator:
-        """Hand on each progress after it was drawn; wait while paused.
+        """Yield each progress after drawing it; wait while paused.
 
-        How it ends is kept as `status`; exceptions pass on. A second run goes on where the first ended.
+        `status` says how it ended; exceptions get through. A second run continues after the first.
         """
         try:
             run = iter(progresses)
         except TypeError:
-            raise ValueError(f"progresses is {progresses!r}; expected something to loop over") from None
+            raise ValueError(f"progresses is {progresses!r}; expected an iterable of steps") from None
         return self._watch(run)
 
     def _watch(self, run: Any) -> Iterator:
@@ -81,12 +81,12 @@ class TrainingMonitor(LessonWidget):
                     yield progress
                     self._wait()
                     if self.stopping:
-                        self._end(INTERRUPTED, f"stopped after step {self.step}; what was learned is kept")
+                        self._end(INTERRUPTED, f"stopped after step {self.step}; the model keeps what it learned")
                         return
             self._end(FINISHED)
         except GeneratorExit:
             if not sys.is_finalizing():
-                self._end(INTERRUPTED, f"the loop was left after step {self.step}")
+                self._end(INTERRUPTED, f"the loop ended after step {self.step}")
                 self._left = True
             raise
         except BaseException as error:
@@ -97,7 +97,7 @@ class TrainingMonitor(LessonWidget):
                 run.close()
 
     def measure(self, **numbers: float) -> None:
-        """Named numbers from 0 to 1, at the present step."""
+        """Named numbers from 0 to 1, at the current step."""
         read = {name: recording.read_measure(name, value) for name, value in numbers.items()}
         names = {**self._measures, **read}
         if len(names) > recording.MAX_NAMES:
@@ -114,7 +114,7 @@ class TrainingMonitor(LessonWidget):
     def show_weights(
         self, weights: Any, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None
     ) -> None:
-        """The attention weights (T, S) of one sentence, at the present step."""
+        """The attention weights (T, S) of one sentence, at the current step."""
         self._weights = recording.read_weights(weights, rows, columns, self.step)
         self._refresh()
 
@@ -128,7 +128,7 @@ class TrainingMonitor(LessonWidget):
 
     @property
     def step(self) -> int:
-        """The latest one; 0 before the first."""
+        """The latest step; 0 before the first."""
         return self._curve.latest[0] if self._curve.latest else 0
 
     @property
@@ -178,7 +178,7 @@ class TrainingMonitor(LessonWidget):
         self._show(RUNNING)
 
     def _cell_ends(self, error: BaseException | None) -> None:
-        """Only now it is known whether an exception has left the loop; and what is to be stored with the notebook."""
+        """Only now we know whether an exception ended the loop, and what to store with the notebook."""
         if error is not None and self._left:
             self._end(*_why(error))
         data, metadata = self._repr_mimebundle_()
@@ -197,7 +197,7 @@ class TrainingMonitor(LessonWidget):
     # The browser
 
     def _picture(self) -> dict[str, Any]:
-        """The traits that the run sets. Points that stay as they are, are apart from those that are sent often."""
+        """The traits that the run sets. Final points are separate from those that are sent often."""
         kept = self._curve.kept
         settled = len(kept) // BLOCK * BLOCK
         return {
@@ -227,7 +227,7 @@ class TrainingMonitor(LessonWidget):
             super().notify_change(change)
 
     def set_state(self, sync_data: Any) -> None:
-        """A click that arrives after the run is over is of no meaning for the next one."""
+        """A click that arrives after a run has ended doesn't affect the next one."""
         with self._lock:
             self._check_names(sync_data)
             over = self._status not in LIVE
@@ -236,7 +236,7 @@ class TrainingMonitor(LessonWidget):
                 self.send_state(late)
             super().set_state({name: value for name, value in sync_data.items() if name not in late})
 
-    # What a trait accepts
+    # Validation
 
     @validate("paused", "stopping", "log_axis")
     def _check_switch(self, proposal: dict) -> bool:
@@ -290,5 +290,5 @@ class TrainingMonitor(LessonWidget):
 
 def _why(error: BaseException) -> tuple[str, str]:
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED, "by the keyboard or the button of Jupyter; what was learned is kept"
+        return INTERRUPTED, "by the keyboard or the Jupyter button; the model keeps what it learned"
     return FAILED, recording.say_error(error)
