@@ -1,0 +1,54 @@
+"""Lesson 08, MyCausalMask: what learners write."""
+
+import torch
+from torch import nn
+
+from lessons import masks
+from tests.answers import edit, right, wrong
+
+with right:
+
+    class MyCausalMask(nn.Module):
+        def __init__(self, max_len):
+            super().__init__()
+            self.register_buffer("allowed", masks.causal(max_len), persistent=False)
+
+        def forward(self, length):
+            return self.allowed[:length, :length]
+
+
+with right:
+
+    class MyCausalMask(nn.Module):
+        def __init__(self, max_len):
+            super().__init__()
+            self.register_buffer("positions", torch.arange(max_len), persistent=False)
+
+        def forward(self, length):
+            positions = self.positions[:length]
+            return positions[None, :] <= positions[:, None]
+
+
+edit(
+    'self.register_buffer("allowed", masks.causal(max_len), persistent=False)',
+    "self.allowed = masks.causal(max_len)",
+    "stays on the CPU",
+)
+
+edit(", persistent=False", "", "saved with the weights")
+
+edit("positions[None, :] <= positions[:, None]", "masks.causal(length)", "stays on the CPU", of=1)
+
+with wrong("as a parameter"):
+
+    class MyCausalMask(nn.Module):
+        def __init__(self, max_len):
+            super().__init__()
+            mask = torch.ones(max_len, max_len, dtype=torch.bool).tril()
+            self.mask = nn.Parameter(mask, requires_grad=False)
+
+        def forward(self, length):
+            return self.mask[:length, :length]
+
+
+edit("[:length, :length]", "[:, :length]", "Shape: the mask")
