@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     -1: "_checks fast source",
-    0: "checkpoints vocabulary masks positions attention config plots probes",
+    0: "checkpoints vocabulary masks positions attention config plots probes recorder",
     1: "layers tasks torch_attention costs mask_arguments",
     2: "transformer",
     3: "training decoding parity",
