@@ -1,33 +1,40 @@
-"""Lesson 10, my_additive: a bool mask as 0 and -inf, to be added to scores."""
+"""Lesson 10, my_additive: a bool mask and a bias for each head, as one mask that is added to scores."""
 
 import torch
 from torch import Tensor
 
 from lessons.checking.edits import edited
-from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
-def additive(allowed: Tensor, dtype: torch.dtype) -> Tensor:
-    """bool, True = may attend -> 0 where it may attend, -inf where it may not; same shape, of the given dtype."""
-    return torch.zeros(allowed.shape, dtype=dtype).masked_fill(~allowed, -torch.inf)
+def additive(allowed: Tensor, bias: Tensor) -> Tensor:
+    """allowed (B, 1, Q, K), True = may attend, and bias (H, Q, K) -> (B, H, Q, K), of the bias's dtype.
+
+    The bias where a query may attend, -inf where it may not. ALiBi (arXiv 2108.12409) has such a bias.
+    """
+    return torch.where(allowed, bias, -torch.inf)
 
 
 def _right_dtype(case: Case, results: tuple) -> str | None:
-    got, wanted = results[0].dtype, case.inputs["dtype"]
+    got, wanted = results[0].dtype, case.inputs["bias"].dtype
     if got == wanted:
         return None
-    return f"Kind of float: the mask is {got}; expected {wanted}, the type that was asked for."
+    return f"Kind of float: the mask is {got}; expected {wanted}, the type of the bias."
 
 
 def _additive_cases(generator: torch.Generator) -> list[Case]:
-    some = [torch.rand(*shape, generator=generator) > 0.4 for shape in [(2, 3), (2, 1, 3, 4), (3, 3)]]
-    empty_row = torch.tensor([[True, False, True], [False, False, False]])
+    def case(batch, heads, queries, keys, dtype=torch.float32, about=""):
+        allowed = torch.rand(batch, 1, queries, keys, generator=generator) > 0.4
+        bias = numbers(generator, heads, queries, keys).to(dtype)
+        return Case({"allowed": allowed, "bias": bias}, about=about)
+
+    empty_row = torch.tensor([[True, False, True], [False, False, False]])[None, None]
     return [
-        Case({"allowed": some[0], "dtype": torch.float32}),
-        Case({"allowed": some[1], "dtype": torch.float32}),
-        Case({"allowed": empty_row, "dtype": torch.float32}, about="a query with no open key"),
-        Case({"allowed": some[1], "dtype": torch.float16}, about="half precision"),
-        Case({"allowed": some[2], "dtype": torch.float64}, about="double precision"),
+        case(1, 2, 2, 3),
+        case(2, 3, 4, 5),
+        Case({"allowed": empty_row, "bias": numbers(generator, 2, 2, 3)}, about="a query with no open key"),
+        case(2, 3, 2, 4, torch.float16, about="half precision"),
+        case(2, 2, 2, 2, torch.float64, about="double precision"),
     ]
 
 
@@ -40,20 +47,24 @@ made_additive = Exercise(
     laws=[_right_dtype],
     mistakes=[
         Mistake(
-            edited(additive, "~allowed", "allowed"),
-            "Inverted: what should be open is hidden. masked_fill fills where its mask is True.",
-            also=(lambda allowed, dtype: allowed.to(dtype) * -1e9,),
+            edited(additive, "allowed, bias, -torch.inf", "allowed, -torch.inf, bias"),
+            "Inverted: what should be open is hidden. In torch.where the second argument is taken where the first is "
+            "True.",
         ),
         Mistake(
-            edited(additive, "-torch.inf", "-1e9"),
+            lambda allowed, bias: bias.expand(len(allowed), *bias.shape).masked_fill(~allowed, -1e9),
             "-1e9 is large, but not infinite: a row of nothing but -1e9 gives equal weights to all that is hidden. And"
-            " it doesn't fit into half precision (float16), whose largest number is 65504.",
-            also=(lambda allowed, dtype: torch.where(allowed, 0.0, -1e9).to(dtype),),
+            " half precision (float16) has no such number: its largest is 65504.",
+            also=[
+                edited(additive, "-torch.inf", "-1e9"),
+                lambda allowed, bias: bias + (~allowed).to(bias.dtype) * -1e9,
+                lambda allowed, bias: bias + torch.zeros(allowed.shape, dtype=bias.dtype).masked_fill(~allowed, -1e9),
+            ],
         ),
         Mistake(
-            edited(additive, "-torch.inf", "torch.finfo(dtype).min"),
+            edited(additive, "-torch.inf", "torch.finfo(bias.dtype).min"),
             "The smallest number of the type fits, but it is a finite number: a row of nothing else gives equal "
-            "weights to all that is hidden, and if a bias is added it may overflow. Use -inf.",
+            "weights to all that is hidden. Use -inf.",
         ),
         Mistake(
             edited(additive, "-torch.inf", "-1e4"),
@@ -61,38 +72,34 @@ made_additive = Exercise(
             "that is hidden.",
         ),
         Mistake(
-            lambda allowed, dtype: (~allowed).to(dtype) * -torch.inf,
+            lambda allowed, bias: bias + (~allowed).to(bias.dtype) * -torch.inf,
             "0 times -inf is NaN, not 0. Use masked_fill or torch.where.",
-            also=(lambda allowed, dtype: allowed.to(dtype) * -torch.inf,),
         ),
         Mistake(
-            edited(additive, ".masked_fill(~allowed, -torch.inf)", ""),
-            "All zeros: nothing is blocked. If you called masked_fill: it returns a new tensor, and doesn't change the"
-            " old one.",
+            lambda allowed, bias: bias.expand(len(allowed), *bias.shape),
+            "Nothing is blocked: that is the bias alone. If you called masked_fill: it returns a new tensor, and "
+            "doesn't change the old one.",
         ),
         Mistake(
-            lambda allowed, dtype: allowed.to(dtype),
-            "These are 1 and 0. Added to the scores they change them a little, and block nothing. e^s must become 0: "
-            "for which s?",
+            lambda allowed, bias: torch.zeros_like(bias).masked_fill(~allowed, -torch.inf),
+            "-inf is in the right places, but the bias is lost: what is open gets 0, not its bias.",
         ),
         Mistake(
-            lambda allowed, dtype: (~allowed).to(dtype),
-            "These are 0 and 1. Added to the scores, the 1 gives the hidden keys even more weight. It must be -inf.",
+            lambda allowed, bias: allowed * bias,
+            "Multiplied by False, a bias becomes 0, and 0 added to a score hides nothing. It must be -inf.",
         ),
         Mistake(
-            edited(additive, "torch.zeros", "torch.ones"),
-            "-inf is in the right places, but what is open gets 1. The mask is added to the scores, and an open key "
-            "must not change: 0.",
+            lambda allowed, bias: bias + allowed,
+            "True counts as 1 in a sum. Added to the scores it changes them a little, and hides nothing.",
         ),
     ],
     hints=[
-        "Begin with zeros of the right shape and dtype.",
-        "Then fill in -inf where allowed is False: masked_fill(~allowed, …).",
+        "(B, 1, Q, K) and (H, Q, K) broadcast to (B, H, Q, K): torch lines up the axes from the right.",
+        "torch.where(condition, a, b) takes a where the condition is True, else b; b may be a number.",
         "float('-inf') and -torch.inf fit every floating-point type from 16 bits up. -1e9 does not fit float16.",
     ],
     solution="""
-        def my_additive(allowed, dtype):
-            return torch.zeros(allowed.shape, dtype=dtype).masked_fill(~allowed, -torch.inf)
+        def my_additive(allowed, bias):
+            return torch.where(allowed, bias, -torch.inf)
     """,
-    in_package="lessons.masks.allowed_to_additive",
 )

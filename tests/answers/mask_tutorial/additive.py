@@ -7,56 +7,59 @@ from tests.answers import edit, right, wrong
 
 with right:
 
-    def my_additive(allowed, dtype):
-        return torch.zeros(allowed.shape, dtype=dtype).masked_fill(~allowed, float("-inf"))
+    def my_additive(allowed, bias):
+        return bias.expand(len(allowed), -1, -1, -1).masked_fill(~allowed, float("-inf"))
 
 
 with right:
 
-    def my_additive(allowed, dtype):
-        return torch.where(allowed, 0.0, -torch.inf).to(dtype)
+    def my_additive(allowed, bias):
+        return torch.where(allowed, bias, -torch.inf).to(bias.dtype)
 
 
 with right:
 
-    def my_additive(allowed, dtype):
-        return allowed.to(dtype).log()
+    def my_additive(allowed, bias):
+        return bias + allowed.to(bias.dtype).log()
 
 
 with right:
 
-    def my_additive(allowed, dtype):
-        return masks.allowed_to_additive(allowed, dtype=dtype)
+    def my_additive(allowed, bias):
+        return bias + masks.allowed_to_additive(allowed, dtype=bias.dtype)
 
 
 with right:
 
-    def my_additive(allowed, dtype):
-        mask = torch.full(allowed.shape, -torch.inf, dtype=dtype)
-        mask[allowed] = 0
+    def my_additive(allowed, bias):
+        mask = torch.full((len(allowed), *bias.shape), -torch.inf, dtype=bias.dtype)
+        for b in range(len(allowed)):
+            for h in range(len(bias)):
+                mask[b, h][allowed[b, 0]] = bias[h][allowed[b, 0]]
         return mask
 
 
 edit('float("-inf")', "-1e9", "-1e9 is large, but not infinite")
 
-edit(
-    ', dtype=dtype).masked_fill(~allowed, float("-inf")',
-    ").masked_fill(~allowed, -torch.inf",
-    "Kind of float: the mask is torch.float32; expected torch.float16",
-)
+edit(".to(bias.dtype)", ".float()", "Kind of float: the mask is torch.float32; expected torch.float16", of=1)
 
 edit(
-    "torch.where(allowed, 0.0, -torch.inf).to(dtype)",
-    "(1 - allowed.to(dtype)) * -torch.inf",
+    "allowed.to(bias.dtype).log()",
+    "(1 - allowed.to(bias.dtype)) * -torch.inf",
     "0 times -inf is NaN",
-    of=1,
+    of=2,
 )
-
-edit('float("-inf")', "-100.0", "yours -100, expected -inf")
 
 with wrong("it returns a new tensor"):
 
-    def my_additive(allowed, dtype):
-        mask = torch.zeros(allowed.shape, dtype=dtype)
+    def my_additive(allowed, bias):
+        mask = bias.repeat(len(allowed), 1, 1, 1)
         mask.masked_fill(~allowed, -torch.inf)
         return mask
+
+
+with wrong("the bias is lost"):
+
+    def my_additive(allowed, bias):
+        mask = torch.zeros(len(allowed), *bias.shape, dtype=bias.dtype)
+        return mask.masked_fill(~allowed, -torch.inf)
