@@ -203,6 +203,7 @@ def test_03_the_detector_of_the_card(size):
     for seed in range(3):
         torch.manual_seed(seed)
         assert leaks(unmasked)
+        assert leaks(lambda x: x.roll(-1, 0))  # the next token alone
         assert leaks(lambda x: norm(x + unmasked(x)))
         assert not leaks(masked)
         assert not leaks(fused)
@@ -319,7 +320,7 @@ def test_10_the_question_of_the_card():
     """It knows what True means, also behind a layer norm and where empty rows are NaN."""
     card, norm = run_card("10"), nn.LayerNorm(6)
     module = nn.MultiheadAttention(6, 2)
-    for seed in range(10):
+    for seed in range(2):
         x = torch.randn(5, 6, generator=torch.Generator().manual_seed(seed))
         libraries = [
             lambda x, mask: F.scaled_dot_product_attention(x, x, x, attn_mask=mask),
