@@ -1,7 +1,7 @@
 """The table of masks on the reference card: what each library that is installed does, asked by running it.
 
-torch is always asked. The others are skipped where they are missing: `pip install transformers keras jax flax`, and
-`pip install --no-deps xformers`.
+torch and transformers come with the set-up for development. The others are skipped where they are missing:
+`pip install keras jax flax`, and `pip install --no-deps xformers`.
 """
 
 import functools
