@@ -127,6 +127,8 @@ def test_sinusoidal_positions_add_the_sinusoids():
 def test_rotary_positions_turn_by_the_angles():
     x = torch.randn(2, 3, 5, 6)
     torch.testing.assert_close(RotaryPositions(6, base=50.0)(x), rotate(x, rotary_angles(5, 6, base=50.0)))
+    precise = rotate(x.double(), rotary_angles(5, 6, offset=3001, dtype=torch.float64))
+    torch.testing.assert_close(RotaryPositions(6)(x.double(), offset=3001), precise)
 
 
 def test_what_is_learned_and_saved():
@@ -177,6 +179,7 @@ def test_modules_refuse_what_does_not_fit(kind, shape, offset, message):
         (lambda: sinusoids(3, 6, offset=-2), "offset is -2; expected a whole number, 0 or more"),
         (lambda: rotary_angles(3, 7), "head_dim is 7; expected an even number"),
         (lambda: rotary_angles(3, 0), "head_dim is 0; expected a whole number, 1 or more"),
+        (lambda: RotaryPositions(6, base=0), "base is 0; expected a number above 0"),
         (lambda: RotaryPositions(7), "head_dim is 7; expected an even number"),
         (lambda: RotaryPositions(6)(torch.ones(2, 3, 8)), r"x has shape \(2, 3, 8\); expected \(..., T, 6\)"),
         (lambda: rotate(torch.ones(3, 5), torch.ones(3, 2)), r"x has shape \(3, 5\); expected .* an even number"),
