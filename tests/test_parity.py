@@ -224,6 +224,13 @@ def test_names_there_and_back():
     torch.testing.assert_close(back, dict(state), rtol=0, atol=0)
 
 
+def test_modules_are_made_where_theirs_is():
+    with torch.device("meta"):
+        ours = EncoderLayer(**SIZES)
+    theirs = to_torch(ours)
+    assert all(x.is_meta for module in (theirs, from_torch(theirs)) for x in module.parameters())
+
+
 def test_the_weights_are_copies():
     ours = scrambled(EncoderLayer(**SIZES))
     theirs = to_torch(ours)

@@ -152,6 +152,10 @@ def test_the_longest_sequence_fits():
     assert RotaryPositions(6)(torch.zeros(2, 90, 6)).shape == (2, 90, 6)
 
 
+def test_rotary_positions_are_made_where_x_is():
+    assert RotaryPositions(6)(torch.ones(2, 5, 6, device="meta")).is_meta
+
+
 @pytest.mark.parametrize("kind", [0, 1], ids=["sinusoids", "learned"])
 @pytest.mark.parametrize(
     ("shape", "offset", "message"),
