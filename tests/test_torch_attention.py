@@ -272,7 +272,7 @@ REFUSED_MASKS = [
         {"key_padding_mask": torch.zeros(B, S).double()},
         "key_padding_mask is a tensor of torch.float64; .*torch.float32",
     ),
-    ({"is_causal": True}, r"^attn_mask is None and .*; expected the causal mask that is_causal speaks of$"),
+    ({"is_causal": True}, r"^attn_mask is None and .*; expected the causal mask that is_causal promises$"),
 ]
 
 
