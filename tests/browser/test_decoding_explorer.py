@@ -229,7 +229,7 @@ def test_a_word_that_is_drawn_but_unlikely_has_a_row(page):
     assert len(rows) == 11 and rows[-1][0] == explorer.next_word
     expect(page.locator(".dx-next em")).to_have_text(f"drawn by seed {explorer.seed}")
     others = page.locator('[data-part="rest"]').inner_text()
-    assert others.startswith("286 other words: ") and others.endswith("; 3 words have probability 0.")
+    assert others.startswith("286 other tokens: ") and others.endswith("; 3 tokens have probability 0.")
 
 
 def test_what_python_refuses_is_said(page):
