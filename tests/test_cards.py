@@ -318,18 +318,20 @@ def test_10_mask_tutorial(seed):
 
 def test_10_the_question_of_the_card():
     """It knows what True means, also behind a layer norm and where empty rows are NaN."""
-    card, norm = run_card("10"), nn.LayerNorm(6)
-    module = nn.MultiheadAttention(6, 2)
-    for seed in range(2):
+    card, norm, module = run_card("10"), nn.LayerNorm(6), nn.MultiheadAttention(6, 2)
+    libraries = {
+        lambda x, mask: F.scaled_dot_product_attention(x, x, x, attn_mask=mask): "may attend",
+        lambda x, mask: (x @ x.T).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ x: "may attend",
+        lambda x, mask: norm(attend(x, x, x, mask)[0]): "may attend",
+        lambda x, mask: module(x, x, x, attn_mask=mask)[0]: "blocked",
+        lambda x, mask: norm(attend(x, x, x, ~mask)[0]): "blocked",
+        lambda x, mask: (x @ x.T + mask).softmax(dim=-1) @ x: "hides nothing",
+        lambda x, mask: x: "hides nothing",
+    }
+    for seed in range(10):
         x = torch.randn(5, 6, generator=torch.Generator().manual_seed(seed))
-        libraries = [
-            lambda x, mask: F.scaled_dot_product_attention(x, x, x, attn_mask=mask),
-            lambda x, mask: (x @ x.T).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ x,
-            lambda x, mask: norm(attend(x, x, x, mask)[0]),
-            lambda x, mask: module(x, x, x, attn_mask=mask)[0],
-            lambda x, mask: norm(attend(x, x, x, ~mask)[0]),
-        ]
-        assert [card.true_means_attend(library, x) for library in libraries] == [True] * 3 + [False] * 2
+        for library, meaning in libraries.items():
+            assert card.what_true_means(library, x) == meaning
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -352,6 +354,8 @@ def test_11_training(smoothing):
     of_card = list(run_card("11").train(theirs, batches, peak=0.1, pad_id=PAD, **options))
     torch.testing.assert_close(of_card, losses, rtol=1e-4, atol=0)
     assert len(set(losses)) == 6
+    warming_up = run_card("11").train(theirs, batches, steps=2, warmup=2)
+    assert len(list(warming_up)) == 2
 
 
 @five_draws
