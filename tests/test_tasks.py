@@ -2,6 +2,7 @@
 
 import random
 import re
+import zlib
 from collections import Counter
 from datetime import date
 
@@ -9,9 +10,12 @@ import pytest
 import torch
 
 from lessons.tasks import Batch, Dates, Numerals, Reversal, Task, Translation, dates, numerals, translation, words
+from lessons.tasks.task import draw_seed
 from lessons.tasks.translation import NOTHING, bare, counted, is_held_out, owned, shown, write
 
 TASKS = [Reversal(), Reversal(10, 10), Dates(), Numerals(), Numerals(largest=99_999_999), Translation()]
+# Checksums of the first pairs of each; a task that is changed on purpose gets a new one.
+FIRST_PAIRS = [209064469, 3577262140, 93907002, 782078599, 2906679468, 3601279050]
 EACH = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.name}-{TASKS.index(task)}")
 SPLITS = pytest.mark.parametrize("split", ["train", "held_out"])
 PAD, BOS, EOS, UNK = range(4)
@@ -83,6 +87,18 @@ def test_the_generator_alone_decides(task, split):
     assert torch.equal(first.src, again.src) and torch.equal(first.tgt, again.tgt)
     assert task.examples(9, seeded(5), split) != task.examples(9, seeded(6), split)
     assert rows(first.src) != rows(other.src)
+
+
+@EACH
+def test_a_seed_gives_the_same_pairs_on_every_machine(task):
+    """The stored outputs of the lessons rest on it, and what the translator was trained on."""
+    texts = [task.examples(300, seeded(), split) for split in ("train", "held_out")]
+    assert zlib.crc32(repr(texts).encode()) == FIRST_PAIRS[TASKS.index(task)]
+
+
+def test_two_draws_of_a_seed_are_never_the_same():
+    generator = seeded()
+    assert len({draw_seed(generator) for _ in range(500)}) == 500
 
 
 @EACH
