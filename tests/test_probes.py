@@ -11,7 +11,7 @@ from lessons.config import TransformerConfig
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import causal, padding
 from lessons.positions import RotaryPositions
-from lessons.probes import influence, leaks, reach, true_means_attend
+from lessons.probes import SCALES, influence, leaks, reach, true_means_attend
 from lessons.transformer import Transformer
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
@@ -61,6 +61,40 @@ def test_influence(function, moved):
 def test_tokens_may_be_zeros_and_large_and_changed_in_place():
     assert torch.equal(influence(lambda x: x.cumsum_(dim=0), torch.zeros(4, 3)), LOWER)
     assert torch.equal(influence(lambda x: x.cumsum(dim=0), 1e6 * X, draws=1), LOWER)
+
+
+def size(x):
+    return x.detach().square().mean().sqrt().item()
+
+
+def test_the_draws_begin_with_the_callers_tokens_and_go_down_to_very_small_ones():
+    seen = []
+    influence(lambda x: seen.append(x.detach()) or x, X)
+    assert torch.equal(seen[0], X)
+    for scale in SCALES:
+        assert any(0.5 * scale < size(x) < 1.5 * scale for x in seen)
+    seen.clear()
+    influence(lambda x: seen.append(x.detach()) or x, X, draws=2)
+    assert min(map(size, seen)) > 0.5
+
+
+def test_the_vectors_of_ids_become_as_small():
+    table, seen = torch.randn(9, 512), []
+    influence(lambda ids: seen.append(table[ids]) or seen[-1], torch.tensor([4, 5, 6, 7]))
+    assert size(seen[0]) == pytest.approx(1.0, abs=0.1)
+    for scale in SCALES:
+        assert any(0.8 * scale < size(x) < 1.2 * scale for x in seen)
+
+
+def test_what_one_draw_has_shown_stays():
+    assert influence(lambda x: x + (x[0] == X[0]).all() * x[3], X)[:, 3].all()
+    table = torch.randn(9, 8)
+
+    def function(ids):
+        x = table[ids]
+        return x + (size(x) > 0.5) * x[3]
+
+    assert influence(function, torch.tensor([4, 5, 6, 7]))[:, 3].all()
 
 
 def test_leaks_are_the_pairs_of_an_output_and_a_later_token():
