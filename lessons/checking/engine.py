@@ -232,6 +232,7 @@ class Exercise:
         gradients_alone = replace(got[first], gradients=want[first].gradients).same_as(want[first])
         if cases[first].inputs and not gradients_alone:
             relations = self._related(cases[first], [(got[i], want[i]) for i in wrong])
+            told.append(self._right_ones(got[first], want[first]))
             told += relations or [self._first_stage(candidate, cases[first]) or self._spread(got[first], want[first])]
         return "\n".join(story for story in told if story)
 
@@ -251,6 +252,13 @@ class Exercise:
         ]
         story = related(pairs, others)
         return [story] if story else []
+
+    def _right_ones(self, got: Outcome, want: Outcome) -> str | None:
+        """Which of several results are right."""
+        if got.error is not None or len(got.results) != len(want.results) or len(self.outputs) == 1:
+            return None
+        named = [name for name, mine, right in zip(self.outputs, got.results, want.results) if equal(mine, right)]
+        return f"Right: {', '.join(named)}." if named else None
 
     def _first_wrong(self, got: Outcome, want: Outcome) -> int | None:
         """The place of the first result that is a tensor, and not the right one."""

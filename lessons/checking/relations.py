@@ -24,7 +24,7 @@ def related(pairs: Sequence[tuple[Tensor, Tensor]], others: Mapping[str, object]
     if found is None or right.numel() >= ENOUGH:
         return found
     told = [relation(mine, right, {}) for mine, right in pairs]
-    return found if len(told) > 1 and set(told) == {found} else None
+    return found if mine.shape != right.shape or (len(told) > 1 and set(told) == {found}) else None
 
 
 def relation(mine: Tensor, right: Tensor, others: Mapping[str, object]) -> str | None:
@@ -150,7 +150,7 @@ def _sums(mine: Tensor, right: Tensor) -> str | None:
     if right.dim() < 2 or not _close(right.sum(-1), torch.ones_like(right.sum(-1))):
         return None
     sums = mine.sum(-1)
-    if _close(sums, torch.ones_like(sums)):
+    if not sums.isfinite().all() or _close(sums, torch.ones_like(sums)):
         return None
     if _close(mine.sum(-2), torch.ones_like(mine.sum(-2))):
         return "Each of your columns sums to 1; each row must."

@@ -140,6 +140,7 @@ def test_few_numbers_must_agree_in_all_inputs():
     pairs = [(torch.tensor(4.0), torch.tensor(2.0)), (torch.tensor(6.0), torch.tensor(3.0))]
     assert related(pairs, {}) == "Yours is 2 times what is expected, everywhere."
     assert related(pairs[:1], {}) is None
+    assert related([(X[:1, :2], X[0, :2])], {}) is not None  # its shape says enough
     assert related([pairs[0], (torch.tensor(6.0), torch.tensor(2.0))], {}) is None
     assert related([(X, 2 * X), (X, X + 1)], {}) == "Yours is 0.5, which is 1 / 2, times what is expected, everywhere."
 

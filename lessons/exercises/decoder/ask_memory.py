@@ -136,6 +136,18 @@ asking = Exercise(
             "first, as in lesson 02, or let softmax do it.",
             seen_in="scores of a hundred and more",
         ),
+        Mistake(
+            lambda *inputs: ask_memory(*inputs)[::-1], "The two results are swapped: return output first, then weights."
+        ),
+        Mistake(
+            edited(_in_plain_steps, "-torch.inf", "-1.0"),
+            "The scores of padding became a number that is not low enough, so padding still gets weight. Use −∞.",
+            also=(edited(_in_plain_steps, "-torch.inf", "-10.0"),),
+        ),
+        Mistake(
+            edited(_in_plain_steps, "memory @ w_v", "x @ w_v"),
+            "The values come from x. Keys and values belong together: both are made from memory.",
+        ),
     ],
     hints=[
         "q from x, k and v from memory; then as in any attention.",

@@ -42,6 +42,11 @@ bug_hunt = Exercise(
             edited(add_positions, "x + table", "x * table"),
             "You multiplied by the table. Add it.",
         ),
+        Mistake(
+            lambda x, table: x + table[x.size(1) - 1],
+            "Every token gets the same row. Token t gets row t of the table: a slice, not one index.",
+            also=(lambda x, table: x + table[x.size(1)],),
+        ),
     ],
     hints=[
         "Which axis of x, of shape (B, T, D), counts the positions?",

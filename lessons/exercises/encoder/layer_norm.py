@@ -136,6 +136,19 @@ norm = Exercise(
             edited(layer_norm, " / (variance + eps).sqrt()", ""),
             "The mean is 0 now, but nothing was divided: the standard deviation is still that of x.",
         ),
+        Mistake(
+            edited(layer_norm, "x.var(dim=-1, correction=0, keepdim=True)", "x.square().mean(dim=-1, keepdim=True)"),
+            "The variance is not the mean of the squares: it is the mean of the squared *differences* from the mean, "
+            "(x − mean)².",
+        ),
+        Mistake(
+            edited(
+                layer_norm,
+                ("x.var(dim=-1, correction=0, keepdim=True)", "(x - mean).abs().mean(dim=-1, keepdim=True)"),
+                (".sqrt()", ""),
+            ),
+            "You divided by the mean distance from the mean. Take the root of the mean *square*: √(variance + eps).",
+        ),
     ],
     hints=[
         "Mean and variance of each token: over the last axis, with keepdim=True, so that they broadcast.",

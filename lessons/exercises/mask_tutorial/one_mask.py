@@ -78,6 +78,15 @@ both_joined = Exercise(
             "queries, there is not even an error. First make the padding (B, 1, 1, K).",
             also=(lambda padding, mask: ~(mask | padding),),
         ),
+        Mistake(
+            edited(one_mask, "|", "^"),
+            "Where both masks block, yours is open again: ^ is true where exactly one of them is. Use |.",
+        ),
+        Mistake(
+            edited(one_mask, "~blocked", "(~blocked).float()"),
+            "The pattern is right, but these are the numbers 0 and 1. Added to the scores they block nothing: return "
+            "a bool mask.",
+        ),
     ],
     hints=[
         "First bring key_padding_mask to four axes: (B, 1, 1, K). attn_mask (Q, K) broadcasts by itself.",

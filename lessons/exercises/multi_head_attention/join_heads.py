@@ -43,6 +43,11 @@ joining = Exercise(
             lambda x: x.mT.reshape(x.size(0), x.size(2), -1),
             "You swapped tokens and features, axes 2 and 3. Swap heads and tokens, axes 1 and 2.",
         ),
+        Mistake(
+            lambda x: x.flatten(2).transpose(1, 2),
+            "You flattened tokens and features of a head together. Bring the heads behind the tokens first, then "
+            "flatten the last two axes.",
+        ),
     ],
     hints=[
         "This is splitting in reverse: undo the two steps, the last one first.",

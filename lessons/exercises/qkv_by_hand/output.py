@@ -56,6 +56,10 @@ mixtures = Exercise(
             lambda weights, v: weights.softmax(dim=-1) @ v,
             "These are weights already, and their rows sum to 1. Another softmax makes them nearly equal.",
         ),
+        Mistake(
+            lambda weights, v: weights @ v / v.size(0),
+            "You divided by the number of keys as well. The weights of a row sum to 1 already: the sum is the average.",
+        ),
     ],
     hints=[
         "Row i of the output is weights[i, 0] * v[0] + weights[i, 1] * v[1] + …",

@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from torch import Tensor
 
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
@@ -63,6 +64,20 @@ score_table = Exercise(
             lambda q, k: (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1),
             "These are the weights already. Return the scores: plain products, with no softmax.",
             also=(lambda q, k: (q @ k.T).softmax(dim=-1),),
+        ),
+        Mistake(
+            lambda q, k: (q @ k.T).abs(),
+            "You lost the sign. A score may be negative: then query and key point in opposite directions.",
+        ),
+        Mistake(
+            lambda q, k: (q[:, None] - k[None]).square().sum(dim=-1),
+            "These are distances, small where query and key are alike. A score is a product: multiply feature "
+            "by feature, and sum.",
+            also=(lambda q, k: torch.cdist(q, k),),
+        ),
+        Mistake(
+            lambda q, k: (q @ k.T) / q.size(-1),
+            "You took the mean over the features. A score is the sum of the products.",
         ),
     ],
     hints=[

@@ -68,6 +68,14 @@ spread = Exercise(
             hint="You added a small number inside the logarithm to keep it from 0. That changes every other "
             "weight a little, too: treat only the zeros.",
         ),
+        Mistake(
+            lambda w: entropy(w) / math.log(w.size(-1)),
+            "You divided by ln K, so that equal weights give 1. Here they give ln K: leave it out.",
+        ),
+        Mistake(
+            lambda w: entropy(w).sum(),
+            "That is one number for all. Each row has its own: sum over the last axis alone.",
+        ),
     ],
     hints=[
         "For one row: minus the sum of w · ln w.",

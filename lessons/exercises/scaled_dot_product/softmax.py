@@ -45,7 +45,11 @@ soft_rows = Exercise(
             edited(softmax, " - scores.amax(dim=-1, keepdim=True)", ""),
             "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Subtract "
             "the row's maximum first; the weights stay the same.",
-            also=(lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),),
+            also=(
+                lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),
+                lambda s: s.clamp(max=80).exp() / s.clamp(max=80).exp().sum(dim=-1, keepdim=True),
+                edited(softmax, "scores.amax(", "scores.mean("),
+            ),
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(dim=-1),
@@ -79,6 +83,11 @@ soft_rows = Exercise(
             edited(softmax, "scores.amax(dim=-1, keepdim=True)", "scores.max()"),
             "You subtracted the maximum of the whole table. A row whose scores are far below it then becomes 0 / 0. "
             "Subtract each row's own maximum.",
+        ),
+        Mistake(
+            edited(softmax, ".exp()", ""),
+            "The maximum is subtracted, but e is not raised to the rest. Weights are powers of e, divided by their "
+            "sum.",
         ),
     ],
     hints=[

@@ -84,6 +84,11 @@ cross_hidden = Exercise(
             edited(_compared, "[:, None, None, :]", ""),
             "The truth values are right, but their axes are (B, S). Insert two axes of size 1: (B, 1, 1, S).",
         ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, :, None]"),
+            "The source is on the axis of the queries. In cross-attention the source tokens are the keys: the last "
+            "axis.",
+        ),
     ],
     hints=[
         "In cross-attention, who are the keys? The mask is about their padding.",

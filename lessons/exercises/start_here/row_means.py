@@ -46,6 +46,18 @@ row_means = Exercise(
             "Your result is a list; expected a tensor. torch.stack makes one out of a list of tensors, torch.tensor "
             "out of a list of numbers.",
         ),
+        Mistake(
+            lambda x: x.median(dim=1).values,
+            "That is the median, the middle one of the sorted numbers. The mean is their sum, divided by their number.",
+        ),
+        Mistake(
+            lambda x: x.sum(dim=1) / (x.size(1) - 1),
+            "You divided by one less than the number of columns, as a variance does. A mean divides by their number.",
+        ),
+        Mistake(
+            lambda x: x.mean(dim=1, keepdim=True).expand_as(x),
+            "Each mean is repeated for all columns. Return one number for each row, (T,).",
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

@@ -75,7 +75,9 @@ smoothing = Exercise(
         ),
         Mistake(
             edited(smooth, "torch.arange(len(targets))", ":"),
-            "Each row has the correct tokens of all positions. smoothed[:, targets] takes these columns in every row: "
+            also=(edited(smooth, ("torch.arange(len(targets))", ":"), ("+=", "=")),),
+            hint="Each row has the correct tokens of all positions. smoothed[:, targets] takes these columns in every "
+            "row: "
             "pair row 0 with targets[0], row 1 with targets[1], and so on.",
         ),
         Mistake(

@@ -53,7 +53,7 @@ edit(
 edit(
     "~(key_padding_mask[:, None, None, :] | attn_mask",
     "(~(key_padding_mask[:, None, None, :] | attn_mask)).float(",
-    "Kind of number",
+    "these are the numbers 0 and 1",
 )
 
 edit("(key_padding_mask[:, None, None, :] | attn_mask)", "attn_mask & ~key_padding_mask", "sentences meet queries")

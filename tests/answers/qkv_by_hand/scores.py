@@ -40,8 +40,10 @@ with right:
 
 edit("q @ k.T", 'torch.einsum("qd,kd->kq", q, k)', "Your table is transposed")
 
-edit("q @ k.T", "torch.cdist(q, k)", "Values: the result differs")
+edit("q @ k.T", "torch.cdist(q, k)", "These are distances")
 
 edit("k.T", "k", "k is not transposed")
 
 edit("k.T", "k.view(k.shape[1], k.shape[0])", "That is no transpose")
+
+edit("q @ k.T", "(q @ k.T) / q.size(1)", "You took the mean over the features")
