@@ -72,6 +72,10 @@ def test_files_that_are_read(save, content):
     assert list(read_pairs(save(content))) == list(read_pairs(str(save(content)))) == TWO
 
 
+def test_the_mark_of_byte_order_is_one_in_the_first_line_alone(save):
+    assert list(read_pairs(save("a\tb\n\ufeffc\td\n"))) == [("a", "b"), ("\ufeffc", "d")]
+
+
 def test_a_file_in_another_encoding(save):
     path = save("Go.\t走。\nI read.\t我看书。\n", "gb18030")
     assert list(read_pairs(path, encoding="gb18030")) == TWO
@@ -85,10 +89,13 @@ def test_a_file_in_another_encoding(save):
         ("a\tb\n走。\t走。\n".encode("gb18030"), "pairs.tsv, line 2: byte 1 is 0xd7, which is not valid in utf-8"),
         ("a\tb\r\nc d\r\n", "pairs.tsv, line 2: no tab in 'c d'; expected source, tab, target"),
         ("a\tb\n\nc d\n", "pairs.tsv, line 3: no tab in 'c d'; expected source, tab, target"),
+        ("c" * 40, f"pairs.tsv, line 1: no tab in '{'c' * 40}'; expected"),
+        ("c X\n", "pairs.tsv, line 1: no tab in 'c X'; expected"),
         ("c" * 50, f"pairs.tsv, line 1: no tab in '{'c' * 40}…'; expected"),
         ("a\tb\n\td\n", r"pairs.tsv, line 2: the source is empty in '\td'; expected source, tab, target"),
         ("a\tb\nc\t \tx\n", r"pairs.tsv, line 2: the target is empty in 'c\t \tx'; expected source, tab, target"),
         ("a\tb\tc\td\n", r"pairs.tsv, line 1: 4 columns in 'a\tb\tc\td'; expected source, target, attribution"),
+        ("a\tb\tc\t\n", r"pairs.tsv, line 1: 4 columns in 'a\tb\tc\t'; expected source, target, attribution"),
         ("", "pairs.tsv contains no sentence pair; expected lines of source, tab, target"),
         ("\n \r\n\n", "pairs.tsv contains no sentence pair; expected lines of source, tab, target"),
         ("\ufeff", "pairs.tsv contains no sentence pair; expected lines of source, tab, target"),
