@@ -44,6 +44,8 @@ def test_linear_takes_onednn_for_large_single_precision_alone():
     assert "aten::mkldnn_linear" not in operations(lambda: ours(x[:63]))
     assert "aten::mkldnn_linear" not in operations(lambda: ours.double()(x.double()))
     assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 255)(x))
+    few = torch.randn(4, 8, 1024)
+    assert "aten::mkldnn_linear" not in operations(lambda: Linear(1024, 1024)(few))
 
 
 def test_linear_does_as_it_is_told_about_precision():
@@ -68,6 +70,12 @@ def test_dropout_drops_its_share_and_scales_up_the_rest(p, dtype):
     assert abs(kept.double().mean() - (1 - p)) < 0.006  # four standard errors at the most
     torch.testing.assert_close(y[kept], torch.full_like(y[kept], 1 / (1 - p)))
     torch.testing.assert_close(x.grad, y)
+
+
+def test_dropout_draws_bits_of_its_own_where_it_drops_some():
+    x = torch.ones(7, 5)
+    assert "aten::random_" in operations(lambda: Dropout(0.5)(x))
+    assert "aten::random_" not in operations(lambda: Dropout(0.0)(x))
 
 
 def test_dropout_drops_each_number_by_itself():
