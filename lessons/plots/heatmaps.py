@@ -4,12 +4,13 @@ In weights and masks bright means large, or visible. Special cells never differ 
 blocked cell, −∞ is on black, NaN on cross-hatched white.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -47,19 +48,27 @@ def plot_matrix(
     special = crossed | ~np.isfinite(matrix)
     low, high = limits or _symmetric(matrix[~special])
     ax = ax or plt.subplots(figsize=_size(matrix.shape), layout="constrained")[1]
-    ax.pcolormesh(np.ma.masked_where(special, matrix), cmap=cmap, vmin=low, vmax=high, linewidths=1, edgecolors="white")
-    ax.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
-    ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
-    ax.spines[:].set_visible(False)
-    if _too_wide(ax):
-        ax.tick_params(axis="x", rotation=90)
+    with _alone(ax):
+        sns.heatmap(
+            np.where(special, 0.0, matrix),
+            mask=special,
+            cmap=cmap,
+            vmin=low,
+            vmax=high,
+            cbar=False,
+            linewidths=1,
+            linecolor="white",
+            xticklabels=columns,
+            yticklabels=rows,
+            ax=ax,
+        )
     if decimals is not None:
         whole(0, decimals=decimals)
         _write_numbers(ax, matrix, ~special, decimals)
     for row, column in np.argwhere(special).tolist():
         _mark(ax, row, column, matrix[row, column], crossed[row, column])
     ax.set(xlabel=f"{column_axis} →", ylabel=f"← {row_axis}", title=title)
+    ax.tick_params(axis="y", rotation=0)
     ax.tick_params(axis="both", length=0)
     return ax
 
@@ -112,15 +121,20 @@ def _size(shape: tuple[int, int]) -> tuple[float, float]:
     return 1.6 + 0.62 * shape[1], 1.2 + 0.46 * shape[0]
 
 
-def _too_wide(ax: Axes) -> bool:
-    """Whether two neighbors among the names of the columns would overlap.
-
-    Measured before the figure is laid out, which costs much more than all that is drawn here.
-    """
-    names = ax.get_xticklabels()
-    widths = [name.get_window_extent().width for name in names]
-    room = ax.get_window_extent().width / len(names)
-    return any((left + right) / 2 > room for left, right in pairwise(widths))
+@contextmanager
+def _alone(ax: Axes) -> Generator[None]:
+    """As if nothing else were on the figure: seaborn draws it all, to see whether the names of the columns overlap."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    engine = figure.get_layout_engine()
+    others = [other for other in figure.axes if other is not ax and other.get_visible()]
+    for other in others:
+        other.set_visible(False)
+    figure.set_layout_engine("none")
+    yield
+    figure.set_layout_engine(engine)
+    for other in others:
+        other.set_visible(True)
 
 
 def _write_numbers(ax: Axes, matrix: np.ndarray, where: np.ndarray, decimals: int) -> None:
