@@ -1,0 +1,217 @@
+"""The site: built once, then every page without a request to elsewhere, every link, and the widgets alive."""
+
+import re
+import subprocess
+import sys
+import threading
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from lessons.masks import causal
+from lessons.widgets import MaskStudio
+from tests.browser import PATIENCE
+from tests.notebooks.cells import NOTEBOOKS, ROOT
+from tools.site import alive
+
+HEAVIEST = 1_500_000  # bytes of a page, with all that it loads
+SEVERE = {"serious", "critical"}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    target = tmp_path_factory.mktemp("build") / "site"
+    subprocess.run([sys.executable, "-m", "tools.site", target], cwd=ROOT, check=True)  # fails if Sphinx warns
+    return target
+
+
+@pytest.fixture(scope="module")
+def home(site):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def visitor(browser, home):
+    """A page of the browser; what it asks for from elsewhere, and what it complains of, is collected."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
+    page.elsewhere, page.complaints, page.received = [], [], []
+    page.on("request", lambda request: page.elsewhere.append(request.url) if is_elsewhere(request.url, home) else None)
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda line: page.complaints.append(line.text) if line.type == "error" else None)
+    page.on("response", lambda response: page.received.append(response))
+    yield page
+    page.close()
+    assert page.elsewhere == [] and page.complaints == []
+
+
+def is_elsewhere(url, home):
+    return not url.startswith((home, "data:", "blob:"))
+
+
+class Targets(HTMLParser):
+    """What a page links to or loads, and the places in it that can be linked to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.loads, self.places, self.without_alt = [], [], set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in ("img", "script", "iframe", "source") and given.get("src"):
+            self.loads.append(given["src"])
+        if tag == "link" and given.get("rel") in ("stylesheet", "preload", "icon", "shortcut icon"):
+            self.loads.append(given["href"])
+        if tag == "img" and not given.get("alt", "").strip():
+            self.without_alt.append(given.get("src"))
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path: Targets(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+
+
+def test_every_lesson_has_its_page_and_each_of_its_figures(site):
+    for name, notebook in NOTEBOOKS.items():
+        text = (site / "notebooks" / f"{name}.html").read_text(encoding="utf-8")
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        figures = [output for output in outputs if "image/png" in output.get("data", {})]
+        assert len(re.findall(rf"_static/figures/{name}-", text)) == len(figures)
+
+
+def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, pages):
+    for path, page in pages.items():
+        for target in page.links + page.loads:
+            if target.startswith(("http:", "https:", "mailto:")):
+                assert target in page.links, f"{path.name} loads {target}"
+                continue
+            if target.startswith("data:"):
+                continue
+            file, place = urldefrag(target)
+            found = (path.parent / unquote(file.partition("?")[0])).resolve() if file else path
+            assert found.exists(), f"{path.name} links to {target}"
+            if place and found in pages:
+                assert unquote(place) in pages[found].places, f"{path.name} links to {target}"
+
+
+def test_every_picture_has_alternative_text(pages):
+    assert {path.name: page.without_alt for path, page in pages.items() if page.without_alt} == {}
+
+
+def test_no_formula_needs_a_script(site):
+    lesson = (site / "notebooks" / "02_scaled_dot_product.html").read_text(encoding="utf-8")
+    assert lesson.count("<math") > 5 and "mathjax" not in "".join(Targets(lesson).loads).lower()
+
+
+def test_what_answers_a_prediction_is_folded(visitor, home):
+    visitor.goto(f"{home}notebooks/03_masked_attention.html")
+    folded = visitor.locator("details.hide")
+    assert folded.count() > 3
+    assert folded.evaluate_all("all => all.every(one => !one.open)")
+
+
+def test_the_front_page_opens_with_a_mask_that_answers(visitor, home):
+    visitor.goto(home)
+    expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)
+    weights = visitor.locator('[data-part="weights"] [data-at="2,0"]')
+    expect(weights).not_to_have_text("0.00")
+    before = weights.text_content()
+    visitor.locator('[data-part="allowed"] [data-at="2,1"]').click()
+    expect(weights).not_to_have_text(before)
+    visitor.keyboard.press("Control+z")
+    expect(weights).to_have_text(before)
+    assert sum(len(response.body()) for response in visitor.received) < 900_000
+
+
+def test_its_numbers_are_those_of_python(visitor, home):
+    visitor.goto(home)
+    expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)
+    studio = MaskStudio()
+    assert studio.allowed[:4, :4].equal(causal(4))
+    for q in range(4):
+        for k in range(q + 1):
+            cell = visitor.locator(f'[data-part="weights"] [data-at="{q},{k}"]')
+            expect(cell).to_have_text(f"{studio.weights[q, k]:.2f}")
+
+
+def test_another_sentence_gets_new_scores(visitor, home):
+    visitor.goto(home)
+    expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)
+    target = visitor.locator('[data-part="target"]')
+    target.fill("one two three four five six seven")
+    target.press("Enter")
+    expect(visitor.locator('[data-part="weights"] [data-at="6,6"]')).to_be_visible()
+    expect(visitor.get_by_text("Waiting for Python")).to_have_count(0)
+
+
+def test_every_widget_of_the_gallery_lives(visitor, home):
+    visitor.goto(f"{home}widgets.html")
+    places = visitor.locator(".course-widget")
+    expect(places).to_have_count(len(alive.ALIVE))
+    for number in range(len(alive.ALIVE)):
+        places.nth(number).scroll_into_view_if_needed()
+        expect(places.nth(number)).to_have_attribute("data-alive", "")
+
+
+def test_what_python_would_compute_is_there(visitor, home):
+    visitor.goto(f"{home}widgets.html")
+    tour = visitor.get_by_role("group", name="ShapeTour")
+    tour.scroll_into_view_if_needed()
+    expect(tour).to_have_attribute("data-alive", "")
+    for stop in range(2, 5):
+        tour.locator('[data-part="next"]').click()
+        expect(tour.locator('[data-part="place"]')).to_contain_text(f"stop {stop} of")
+    heads = visitor.get_by_role("group", name="AttentionExplorer")
+    heads.scroll_into_view_if_needed()
+    expect(heads).to_have_attribute("data-alive", "")
+    heads.locator("[data-head]").nth(2).click()
+    expect(heads.locator('[data-head][aria-pressed="true"], [data-head][aria-checked="true"]').first).to_be_visible()
+
+
+def test_what_needs_python_says_so(visitor, home):
+    visitor.goto(home)
+    expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)
+    visitor.locator('[data-part="code"] summary').click()
+    expect(visitor.get_by_text("This page has no Python.")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "widgets.html", "notebooks/02_scaled_dot_product.html"])
+def test_a_page_is_accessible(visitor, home, name, theme):
+    visitor.emulate_media(color_scheme=theme)
+    visitor.goto(f"{home}{name}")
+    visitor.wait_for_load_state("networkidle")
+    found = Axe().run(visitor).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in SEVERE] == []
+
+
+@pytest.mark.parametrize("name", ["index.html", "widgets.html", "notebooks/03_masked_attention.html"])
+def test_a_phone_scrolls_in_one_direction(visitor, home, name):
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    visitor.goto(f"{home}{name}")
+    visitor.wait_for_load_state("networkidle")
+    assert visitor.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_pages_are_light(site, pages):
+    for path, page in pages.items():
+        files = {path, *((path.parent / unquote(load.partition("?")[0])).resolve() for load in page.loads)}
+        weight = sum(file.stat().st_size for file in files if file.is_file())
+        assert weight <= HEAVIEST, (path.name, weight)

@@ -1,0 +1,121 @@
+"""Widgets without a kernel: their state, what Python would compute when it changes, and their JavaScript in files."""
+
+import ast
+import html
+import itertools
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lessons import widgets
+from lessons.widgets.attention_explorer.constants import AVERAGE
+from lessons.widgets.base import LessonWidget
+from lessons.widgets.front_end import front_end, style
+
+OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What Python computes when the browser changes a widget: the traits `gives`, from all values of the others."""
+
+    of: dict[str, Callable[[Any], range]] = field(default_factory=dict)
+    gives: tuple[str, ...] = ()
+
+
+def _heads(widget: Any) -> range:
+    return range(AVERAGE, widget.maps["heads"])
+
+
+# The widgets whose JavaScript can do without Python.
+ALIVE = {
+    "AttentionExplorer": Rule(
+        {
+            "layer": lambda widget: range(len(widget.names)),
+            "sentence": lambda widget: range(widget.maps["of"]),
+            "hide_special": lambda _: range(2),
+            "head": _heads,
+        },
+        ("maps", "shown"),
+    ),
+    "DotProductStepper": Rule(),
+    "HeadSplitter": Rule(),
+    "MaskStudio": Rule(),
+    "PositionLab": Rule(),
+    "ScalingLab": Rule(),
+    "ShapeTour": Rule(
+        {
+            "step": lambda widget: range(len(widget.way)),
+            "sentence": lambda widget: range(widget.sizes[0]),
+            "head": lambda widget: range(widget.sizes[1]),
+        },
+        ("shown",),
+    ),
+}
+
+
+def folder(widget: LessonWidget) -> str:
+    """The name of the folder that the widget lives in."""
+    return type(widget).__module__.split(".")[-2]
+
+
+def state(widget: LessonWidget) -> dict[str, Any]:
+    """What the browser has of it."""
+    return {name: value for name, value in widget.get_state().items() if not OF_IPYWIDGETS.fullmatch(name)}
+
+
+def made_by(source: str) -> LessonWidget | None:
+    """The widget that a cell makes out of nothing but constants; None where it needs what a lesson has computed."""
+    last = ast.parse(source).body[-1:]
+    call = last[0].value if last and isinstance(last[0], ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ALIVE):
+        return None
+    try:
+        arguments = [ast.literal_eval(argument) for argument in call.args]
+        options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except ValueError:
+        return None
+    return getattr(widgets, call.func.id)(*arguments, **options)
+
+
+def embedded(widget: LessonWidget, picture: str) -> str:
+    """HTML: the picture, and the data with which host.js puts the widget in its place."""
+    told = json.dumps({"widget": folder(widget), "state": state(widget), "computed": _computed(widget)}).replace(
+        "</", r"<\/"
+    )
+    name = html.escape(type(widget).__name__)
+    return (
+        f'<div class="course-widget" role="group" aria-label="{name}"><div class="course-picture">{picture}</div>'
+        f'<script type="application/json">{told}</script></div>'
+    )
+
+
+def _computed(widget: LessonWidget) -> dict[str, Any]:
+    rule = ALIVE[type(widget).__name__]
+    start = {name: getattr(widget, name) for name in rule.of}
+    found = {}
+    for values in itertools.product(*(values(widget) for values in rule.of.values())) if rule.of else ():
+        places = {name: type(start[name])(value) for name, value in zip(rule.of, values)}
+        with widget.hold_trait_notifications():
+            for name, value in places.items():
+                setattr(widget, name, value)
+        now = state(widget)
+        found[json.dumps(list(places.values()), separators=(",", ":"))] = {name: now[name] for name in rule.gives}
+    for name, value in start.items():
+        setattr(widget, name, value)
+    return {"of": list(rule.of), "values": found}
+
+
+def write_scripts(static: Path) -> None:
+    """The JavaScript of each widget as one module, and the style of all."""
+    sheets = []
+    for name in ALIVE:
+        widget = getattr(widgets, name)
+        path = static / "widgets" / f"{widget.__module__.split('.')[-2]}.js"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(front_end(path.stem), encoding="utf-8")
+        sheets += [style(), style(path.stem).removeprefix(style())]
+    (static / "widgets.css").write_text("\n".join(dict.fromkeys(sheets)), encoding="utf-8")

@@ -1,0 +1,78 @@
+"""Prepares the sources of the site and calls Sphinx: build/site is the result."""
+
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+from sphinx.cmd.build import build_main
+
+from lessons import widgets
+from lessons.widgets.base import LessonWidget
+from tools.site import alive, lessons
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+MODULES = (
+    *("attention", "masks", "positions", "config", "layers", "transformer", "fast"),
+    *("vocabulary", "tasks", "training", "evaluation", "decoding", "pretrained", "parity", "torch_attention"),
+    *("probes", "plots", "display", "progress", "widgets"),
+)
+
+
+def prepare(source: Path) -> None:
+    """Write all that Sphinx reads."""
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(HERE / "pages", source)
+    shutil.copytree(ROOT / "images", source / "images")
+    shutil.copytree(HERE / "static", source / "_static")
+    shutil.copy(HERE / "conf.py", source)
+    alive.write_scripts(source / "_static")
+    (source / "notebooks").mkdir()
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        page = lessons.page(nbformat.read(path, as_version=4), path.stem, source / "_static")
+        nbformat.write(page, source / "notebooks" / path.name)
+    (source / "widgets.md").write_text(gallery(), encoding="utf-8")
+    front = (source / "index.md").read_text(encoding="utf-8")
+    (source / "index.md").write_text(front.replace("MASK_STUDIO", shown(widgets.MaskStudio())), encoding="utf-8")
+    (source / "api").mkdir()
+    for module in MODULES:
+        text = f"# lessons.{module}\n\n```{{eval-rst}}\n.. automodule:: lessons.{module}\n   :members:\n```\n"
+        (source / "api" / f"{module}.md").write_text(text, encoding="utf-8")
+
+
+def gallery() -> str:
+    """A page with each widget that lives without Python."""
+    parts = ["# Widgets\n\nEach of them is alive on this page: click, drag, type, or use the keyboard.\n"]
+    for name in alive.ALIVE:
+        made = getattr(widgets, name)
+        about, *_ = (made.__doc__ or "").partition("\n")
+        parts.append(f"## {name}\n\n{about}\n\n{shown(made())}\n")
+    return "\n".join(parts)
+
+
+def shown(widget: LessonWidget) -> str:
+    """The widget as HTML that Markdown leaves alone: an empty line would end it."""
+    picture = widget._repr_mimebundle_()[0]["text/html"]
+    return alive.embedded(widget, picture).replace("\n", "&#10;")
+
+
+def build(target: Path, *options: str) -> int:
+    """Build the site; Sphinx's exit code. A warning of Sphinx's is an error."""
+    source = target.with_name(f"{target.name}-source")
+    prepare(source)
+    shutil.rmtree(target, ignore_errors=True)
+    failed = build_main(["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", *options, str(source), str(target)])
+    slim(target)
+    return failed
+
+
+def slim(site: Path) -> None:
+    """Take out what the theme brings and no page needs: 1.5 MB of icons; site.css draws ours."""
+    static = site / "_static"
+    for pattern in ("*.map", "fontawesome*.js", "*webpack-macros.html"):
+        for path in static.rglob(pattern):
+            path.unlink()
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"<(script|link)\b[^>]*fontawesome[^>]*>(</script>)?\n?", "", text), encoding="utf-8")

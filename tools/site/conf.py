@@ -1,0 +1,69 @@
+"""What Sphinx is told. Nothing on the site comes from elsewhere: no script, no font, no style sheet."""
+
+import re
+
+from latex2mathml.converter import convert
+
+project = "The Transformer from the inside"
+author = "the authors of the course"
+copyright = "text CC BY 4.0, code MIT"
+language = "en"
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+exclude_patterns = ["_static"]
+nb_execution_mode = "off"
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 4
+myst_heading_slug_func = "tools.site.conf.slug"
+suppress_warnings = ["mystnb.mime_priority", "myst.header", "misc.highlighting_failure"]
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["_static"]
+html_css_files = ["widgets.css", "site.css"]
+html_js_files = [("host.js", {"type": "module"})]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+html_context = {"default_mode": "auto"}
+html_favicon = "_static/icon.svg"
+html_theme_options = {
+    "use_download_button": False,
+    "home_page_in_toc": True,
+    "show_toc_level": 2,
+    "navbar_start": [],
+    "navbar_center": [],
+    "navbar_end": [],
+    "navbar_persistent": [],
+}
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+
+def slug(heading):
+    """The anchor of a heading, as JupyterLab makes it."""
+    return re.sub(r"\s", "-", heading)
+
+
+def inline_math(translator, node):
+    translator.body.append(convert(node.astext()))
+    raise_skip()
+
+
+def block_math(translator, node):
+    translator.body.append(convert(node.astext(), display="block"))
+    raise_skip()
+
+
+def raise_skip():
+    from docutils.nodes import SkipNode
+
+    raise SkipNode
+
+
+def as_written(app, what, name, obj, options, lines):
+    """The docstrings are plain text: their lines stay as they are."""
+    lines[:] = ["::", "", *(f"   {line}" for line in lines), ""] if any(lines) else lines
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
+    app.connect("autodoc-process-docstring", as_written)

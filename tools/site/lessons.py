@@ -1,0 +1,61 @@
+"""A stored notebook as a page of the site: its figures as files, its predictions folded, its widgets alive."""
+
+import base64
+import html
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.site import alive
+
+STILL = "<p class='course-still'>A picture. This widget needs Python: open the lesson in JupyterLab.</p>"
+WORK = "\n\n*Work on this in JupyterLab: [how to start](../start.md).*"
+WIDGET = re.compile(r"^\w+(?=: )")
+
+
+def page(notebook: NotebookNode, name: str, folder: Path) -> NotebookNode:
+    """The notebook as Sphinx gets it; its figures are written to `folder`/figures."""
+    for cell in notebook.cells:
+        cell.source = re.sub(r"^#### ", "### ", cell.source, flags=re.MULTILINE)  # a level of headings is left out
+        cell.source = re.sub(r"(?<=\]\()#[^)]+", lambda link: link.group().replace("*", ""), cell.source)
+        tags = cell.metadata.get("tags", [])
+        if "answers-prediction" in tags:
+            cell.metadata.tags = [*tags, "hide-output"]
+        for number, output in enumerate(cell.get("outputs", [])):
+            data = output.get("data", {})
+            if "image/png" in data:
+                _write_figure(output, folder / "figures" / f"{name}-{cell.id}-{number}.png")
+            elif _shows_a_widget(data):
+                data["text/html"] = _widget(cell.source, data["text/html"])
+    return _with_ways_to_work(notebook)
+
+
+def _write_figure(output: NotebookNode, path: Path) -> None:
+    """A file that the browser gets when it is scrolled to."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(base64.b64decode(output.data["image/png"]))
+    told = output.metadata["image/png"]
+    source = f"../_static/figures/{path.name}"
+    tag = f'<img loading="lazy" width="{told["width"]}" alt="{html.escape(told["alt"])}" src="{source}">'
+    output.data = nbformat.from_dict({"text/html": tag})
+
+
+def _shows_a_widget(data: NotebookNode) -> bool:
+    name = WIDGET.match(data.get("text/plain", ""))
+    return bool(name) and hasattr(alive.widgets, name.group()) and "text/html" in data
+
+
+def _widget(source: str, picture: str) -> str:
+    widget = alive.made_by(source)
+    return alive.embedded(widget, picture) if widget else STILL + picture
+
+
+def _with_ways_to_work(notebook: NotebookNode) -> NotebookNode:
+    """After each exercise, how to work on it."""
+    for place in reversed([i for i, cell in enumerate(notebook.cells) if "stub" in cell.metadata]):
+        above = notebook.cells[place - 1] if place else None
+        if above is not None and above.cell_type == "markdown":
+            above.source += WORK
+    return notebook
