@@ -9,6 +9,7 @@ import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads that wait for a busy core are slower than one
 os.environ["LESSONS_PROGRESS"] = ""  # what tests check is nobody's progress
+os.environ["LESSONS_STORED_EDITION"] = "1"  # notebooks that are run are compared with it
 
 ROOT = Path(__file__).parent
 LONGEST_FIRST = ["notebooks", "tests/browser", "tests/notebooks", "tests/exercises", "tests"]

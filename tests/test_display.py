@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
+from PIL import Image
 
 from lessons.attention import attend
 from lessons.display import Branch, Picture, check_same, show, show_measured, show_source
@@ -32,7 +34,7 @@ def tag_of(picture):
     parser = HTMLParser()
     parser.handle_starttag = lambda name, attributes: tags.append((name, dict(attributes)))
     parser.handle_data = lambda data: pytest.fail(f"text beside the tag: {data!r}")
-    parser.feed(picture._repr_html_())
+    parser.feed(picture.to_html())
     ((name, attributes),) = tags
     assert name == "img"
     return attributes
@@ -66,6 +68,27 @@ def test_the_same_figure_gives_the_same_bytes():
     one, other = (show(plot_matrix([[1.0, 2.0]]), alt="twice") for _ in range(2))
     assert one == other
     assert b"Software" not in one.png
+
+
+def test_a_learner_gets_html_and_the_stored_edition_a_png(monkeypatch):
+    picture = show(plot_matrix([[1.0, 2.0]]), alt="two numbers")
+    monkeypatch.delenv("LESSONS_STORED_EDITION")
+    assert formatted(picture) == ({"text/html": picture.to_html(), "text/plain": repr(picture)}, {})
+    monkeypatch.setenv("LESSONS_STORED_EDITION", "1")
+    data, metadata = formatted(picture)
+    assert data == {"image/png": base64.b64encode(picture.png).decode(), "text/plain": repr(picture)}
+    assert metadata == {"image/png": {"alt": "two numbers", "width": picture.width}}
+
+
+def formatted(picture):
+    """What the kernel sends."""
+    return DisplayFormatter().format(picture)
+
+
+def test_a_picture_has_a_palette_with_a_true_white():
+    picture = Image.open(io.BytesIO(show(plot_matrix(torch.randn(30, 30).cumsum(1).tolist()), alt="many colors").png))
+    assert picture.mode == "P" and len(picture.getcolors()) <= 256
+    assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
 
 @pytest.mark.parametrize("part", [lambda ax: ax, lambda ax: ax.figure])
@@ -206,9 +229,9 @@ def test_check_same_allows_for_rounding(capsys, mine, theirs):
 def test_a_picture_is_white_behind():
     with plt.rc_context({"figure.facecolor": "black", "savefig.facecolor": "black"}):
         picture = show(plt.figure(figsize=(1, 1)), alt="nothing")
-    pixels = plt.imread(io.BytesIO(picture.png))
-    assert pixels.shape == (120, 120, 4)
-    assert (pixels == 1).all()
+    pixels = Image.open(io.BytesIO(picture.png)).convert("RGB")
+    assert pixels.size == (120, 120)
+    assert pixels.getcolors() == [(120 * 120, (255, 255, 255))]
 
 
 def test_what_was_measured_is_told_without_its_numbers():

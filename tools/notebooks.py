@@ -2,12 +2,14 @@
 
 python tools/notebooks.py                 all of them
 python tools/notebooks.py 01 03           those whose names begin so
+python tools/notebooks.py 01 --redraw     and renew also the pictures in which nothing has changed
 python tools/notebooks.py --cards         put the cards in, and run nothing
 """
 
 import os
 import sys
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -19,6 +21,7 @@ CARDS = ROOT / "cards"
 LESSONS = "[0-9][0-9]_*"
 REFERENCE = "reference_card"
 LIVE_VIEW = "application/vnd.jupyter.widget-view+json"  # of a widget that has gone with its kernel; its picture stays
+PICTURES = {"image/png"}  # their metadata are their alternative text and their width
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -56,9 +59,23 @@ def normalize(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
         cell.metadata = nbformat.from_dict(kept)
         for output in cell.get("outputs", []):
             if "metadata" in output:
-                output.metadata = nbformat.from_dict({})
+                output.metadata = nbformat.from_dict(
+                    {kind: output.metadata[kind] for kind in PICTURES & output.metadata.keys()}
+                )
             output.get("data", {}).pop(LIVE_VIEW, None)
     return notebook
+
+
+def keep_pictures(notebook: nbformat.NotebookNode, before: nbformat.NotebookNode) -> None:
+    """Where the code and the words of a picture are what they were, so is the picture: fonts may differ by a pixel."""
+    old = {cell.id: cell for cell in before.cells}
+    for cell in notebook.cells:
+        same = cell.id in old and old[cell.id].source == cell.source
+        pairs = zip(cell.get("outputs", []), old[cell.id].get("outputs", [])) if same else []
+        for output, stored in pairs:
+            new, known = output.get("data", {}), stored.get("data", {})
+            if PICTURES & new.keys() & known.keys() and new["text/plain"] == known["text/plain"]:
+                new.update({kind: known[kind] for kind in PICTURES})
 
 
 def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors: bool = False) -> nbformat.NotebookNode:
@@ -80,14 +97,19 @@ def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors:
 def main(arguments: list[str]) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["LESSONS_PROGRESS"] = ""
-    cards_alone = arguments == ["--cards"]
-    prefixes = ("",) if cards_alone else tuple(arguments) or ("",)
+    os.environ["LESSONS_STORED_EDITION"] = "1"
+    options = {"--cards", "--redraw"} & set(arguments)
+    prefixes = tuple(argument for argument in arguments if argument not in options) or ("",)
     for path in sorted(FOLDER.glob(f"{LESSONS}.ipynb")):
         if not path.name.startswith(prefixes):
             continue
         start = time.perf_counter()
         notebook = nbformat.read(path, as_version=4)
-        nbformat.write(normalize(notebook if cards_alone else run(notebook), path.stem), path)
+        if "--cards" not in options:
+            before, notebook = notebook, run(deepcopy(notebook))
+            if "--redraw" not in options:
+                keep_pictures(notebook, before)
+        nbformat.write(normalize(notebook, path.stem), path)
         print(f"{path.name}: {time.perf_counter() - start:.1f} s")
     nbformat.write(reference_card(), FOLDER / f"{REFERENCE}.ipynb")
 

@@ -69,6 +69,7 @@ class Server:
             "JUPYTERLAB_SETTINGS_DIR": str(self.settings),
             "JUPYTERLAB_WORKSPACES_DIR": str(lab / "workspaces"),
             "OMP_NUM_THREADS": "1",
+            "LESSONS_STORED_EDITION": "",
         }
         options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"]
         with (self.folder / "jupyterlab.log").open("w") as log:

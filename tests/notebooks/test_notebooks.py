@@ -80,8 +80,12 @@ def test_pictures_have_alternative_text_and_are_there(name):
         assert (ROOT / "notebooks" / target).is_file(), target
     for cell in code_cells(name):
         for output in cell.outputs:
-            assert "image/png" not in output.get("data", {}), "draw with show(..., alt=...)"
-            for tag in re.findall(r"<img [^>]*>", output.get("data", {}).get("text/html", "")):
+            data = output.get("data", {})
+            assert "data:image/png" not in data.get("text/html", ""), "many viewers let no HTML through"
+            if "image/png" in data:
+                alt = output.metadata.get("image/png", {}).get("alt", "")
+                assert len(alt) > 20 and data["text/plain"].startswith(f"[Figure: {alt}]"), "draw with show(..., alt=…)"
+            for tag in re.findall(r"<img [^>]*>", data.get("text/html", "")):
                 assert re.search(r'alt="[^"]{20,}"', tag)
 
 
@@ -227,3 +231,24 @@ def test_the_tables_of_contents_say_what_the_lesson_says(name):
     assert row in (ROOT / "README.md").read_text(encoding="utf-8")
     if not name.startswith("00"):
         assert row in next(cell.source for cell in NOTEBOOKS["00_start_here"].cells if cell.id == "map")
+
+
+def drawn(words, png, source="draw()"):
+    data = {"text/plain": words, "image/png": png}
+    cell = nbformat.v4.new_code_cell(source, id="figure", outputs=[nbformat.v4.new_output("display_data", data)])
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kept"),
+    [
+        (drawn("a line", "old"), drawn("a line", "new"), "old"),
+        (drawn("a line", "old"), drawn("two lines", "new"), "new"),
+        (drawn("measured here", "old", "draw(1)"), drawn("measured here", "new", "draw(2)"), "new"),
+        (nbformat.v4.new_notebook(), drawn("a line", "new"), "new"),
+        (nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("draw()", id="figure")]), drawn("x", "new"), "new"),
+    ],
+)
+def test_a_picture_is_replaced_when_what_it_shows_has_changed(before, now, kept):
+    load_tool("notebooks").keep_pictures(now, before)
+    assert now.cells[0].outputs[0].data["image/png"] == kept

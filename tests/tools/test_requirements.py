@@ -20,6 +20,7 @@ SYSTEMS = ["x86_64-manylinux_2_28", "aarch64-manylinux_2_28", "windows", "macos"
 PYTHONS = ["3.11.0", "3.11.2", "3.12.0", "3.13.0", "3.14.0", "3.14.1"]
 # Installed and used, but not imported by `lessons`.
 TOOLS = {"jupyterlab", "ipykernel", "ipywidgets", "nbformat", "nbval", "pip", "sacrebleu"}
+DISTRIBUTIONS = {"PIL": "pillow"}  # where the name that is imported is another
 CUDA = re.compile(r"^(nvidia|cuda|triton)", re.MULTILINE)
 
 
@@ -35,7 +36,7 @@ def imported_by_lessons():
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module.partition(".")[0])
-    return {name.lower() for name in found - sys.stdlib_module_names - {"lessons"}}
+    return {DISTRIBUTIONS.get(name, name.lower()) for name in found - sys.stdlib_module_names - {"lessons"}}
 
 
 def test_a_learner_installs_what_the_lessons_import_and_a_few_tools():
