@@ -12,6 +12,7 @@ from tools.site import alive
 
 STILL = "<p class='course-still'>A picture. This widget needs Python: open the lesson in JupyterLab.</p>"
 WORK = "\n\n*Work on this in JupyterLab: [how to start](../start.md).*"
+SOURCE = re.compile(r'href="\.\./lessons/(\w+)[^"]*"')  # of the package, from a hint
 WIDGET = re.compile(r"^\w+(?=: )")
 
 
@@ -19,7 +20,7 @@ def page(notebook: NotebookNode, name: str, folder: Path) -> NotebookNode:
     """The notebook as Sphinx gets it; its figures are written to `folder`/figures."""
     for cell in notebook.cells:
         cell.source = re.sub(r"^#### ", "### ", cell.source, flags=re.MULTILINE)  # a level of headings is left out
-        cell.source = re.sub(r"(?<=\]\()#[^)]+", lambda link: link.group().replace("*", ""), cell.source)
+        cell.source = re.sub(r"(?<=\]\()[^)]*#[^)]+", lambda link: link.group().replace("*", ""), cell.source)
         tags = cell.metadata.get("tags", [])
         if "answers-prediction" in tags:
             cell.metadata.tags = [*tags, "hide-output"]
@@ -29,6 +30,8 @@ def page(notebook: NotebookNode, name: str, folder: Path) -> NotebookNode:
                 _write_figure(output, folder / "figures" / f"{name}-{cell.id}-{number}.png")
             elif _shows_a_widget(data):
                 data["text/html"] = _widget(cell.source, data["text/html"])
+            elif "text/html" in data:
+                data["text/html"] = SOURCE.sub(r'href="../api/\1.html"', data["text/html"])
     return _with_ways_to_work(notebook)
 
 
