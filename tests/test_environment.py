@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from lessons import environment
 from lessons.environment import USED, check_environment, installed, pinned, problems
@@ -51,9 +52,10 @@ def test_every_package_that_lessons_import_is_a_dependency():
     foreign = imported - set(sys.stdlib_module_names) - {"lessons"}
     assert {"torch", "anywidget", "sacrebleu"} <= foreign
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked_for = {Requirement(line).name for line in project["dependencies"]}
+    asked_for = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
     packages = metadata.packages_distributions()
-    assert {name for name in foreign if not asked_for & set(packages.get(name, []))} == set()
+    found = {name: set(map(canonicalize_name, packages.get(name, []))) for name in foreign}
+    assert {name for name in foreign if not asked_for & found[name]} == set()
 
 
 def imported_by(source):
