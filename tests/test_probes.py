@@ -440,6 +440,7 @@ def attention(*, true_looks, fill=-torch.inf, empty=None):
 @pytest.mark.parametrize("habits", [{}, {"empty": 0.0}, {"fill": -1e9}], ids=["NaN", "0", "even share"])
 def test_what_true_means(true_looks, habits):
     assert true_means_attend(attention(true_looks=true_looks, **habits), X) is true_looks
+    assert true_means_attend(attention(true_looks=true_looks, **habits), X[:2]) is true_looks
 
 
 def test_what_true_means_in_torch():
@@ -480,6 +481,7 @@ def running_sum(factor):
 def test_reach_of_what_forgets_at_a_known_rate(factor):
     expected = torch.tensor([factor**distance for distance in range(4)])
     assert torch.allclose(reach(running_sum(factor), torch.randn(2, 5, 3)), expected)
+    assert torch.allclose(reach(running_sum(factor), torch.randn(2, 2, 3)), expected[:1])
 
 
 def test_reach_does_not_change_its_tokens():
