@@ -1,25 +1,29 @@
 """The finished code of the course, floor by floor. A module imports only from a lower floor.
 
-    below     _checks          what every floor refuses, in the same words
+    below     _checks          checks of arguments for the whole package
               fast             Linear, Dropout and attention by the quickest way of a CPU; second derivatives
+              source           Python source as a page shows it: colored, wrapped between words
     floor 0   vocabulary       words <-> ids, special ids, padding a batch
               masks            causal(), padding(), and the converters between conventions
               positions        sinusoids, learned vectors, rotary angles
               attention        attend(), MultiHeadAttention
               config           TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG
-              checkpoints      files of a model's state, whole or refused
-              probes           influence(), leaks(), true_means_attend(): what depends on what, as far as tries show
+              checkpoints      files of a model's state or weights: complete, or a ValueError
+              probes           influence(), leaks(), reach(), true_means_attend(): what depends on what, as tries show
+              recorder         every low-level operation that runs, with its arguments and its result
               plots            arrays in, Axes out: heatmaps, curves; knows no model
     floor 1   layers           FeedForward, EncoderLayer, DecoderLayer
               torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks
+              costs            what a layer costs: multiply-adds, steps in a row, hops between tokens, seconds
+              mask_arguments   what the mask arguments of torch and of this course mean, asked by trying
               tasks            data to learn from: generated, or read from a file of sentence pairs
     floor 2   transformer      Encoder, Decoder, Transformer, count_parameters()
     floor 3   parity           to_torch(), from_torch(): the same weights in torch.nn's own modules; from_bert_names()
-              training         the loss, the schedules, a Trainer whose fit() yields its progress
+              training         the loss, the schedules, trained(), a Trainer whose fit() yields its progress
               decoding         greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
     floor 4   evaluation       exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file
-              pretrained       from_bert(), load_minilm(): a model that others trained, in our encoder
+              pretrained       load_translator(), the small translator that ships; load_minilm(): others' encoder in ours
     floor 5   checking         how an answer is judged: run, compared, put into words; knows no lesson
               widgets          MaskStudio and nine more, a folder each: state in Python, drawn in the browser
               display          show(), show_source(), check_same()
