@@ -118,7 +118,7 @@ def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
         raise ValueError("drawn belongs to no figure; expected an Axes or a Figure")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
-    text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes)
+    text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes).rstrip()
     plt.close(figure)
     return Picture(_with_palette(buffer), round(figure.get_figwidth() * 96), alt, text)
 

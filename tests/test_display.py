@@ -105,6 +105,13 @@ def test_a_figure_of_two_plots_is_told_from_left_to_right():
     assert re.search(r"left.*1\.00.*right.*2\.00", show(figure, alt="both").text, re.DOTALL)
 
 
+def test_an_empty_place_at_the_end_of_a_figure_leaves_no_empty_line():
+    figure, (left, right) = plt.subplots(1, 2)
+    plot_matrix([[1.0]], ax=left)
+    right.axis("off")
+    assert not repr(show(figure, alt="one matrix")).endswith("\n")
+
+
 def test_a_part_of_a_figure_is_shown_with_the_whole():
     left, right = plt.figure().subfigures(1, 2)
     plot_matrix([[1.0]], ax=left.subplots(), title="left")
