@@ -132,7 +132,7 @@ def test_a_slider_is_answered_within_one_frame_and_without_python(page):
     expect(page.locator('[data-id="6"]')).to_have_attribute("aria-label", "you: 0.10 by the model, cut by top-k")
     set_slider(page, "top_p", 55)
     expect(page.locator('[data-id="5"]')).to_have_attribute("aria-label", "thank: 0.40 by the model, cut by top-p")
-    expect(page.locator('[data-part="rest"]')).to_have_text("2 of 3 words are cut; 4 words have probability 0.")
+    expect(page.locator('[data-part="rest"]')).to_have_text("2 of 3 tokens are cut; 4 tokens have probability 0.")
     deliver(page, explorer)
     assert (explorer.top_k, explorer.top_p) == (2, 0.55)
     assert explorer.probabilities.tolist() == [0, 0, 0, 0, 1, 0, 0]

@@ -214,7 +214,7 @@ def test_choosing_a_wrong_way_shows_the_step_that_it_replaces(shown):
     shown.locator('[data-step="0"]').click()
     shown.evaluate("frame()")
     expect(shown.locator('[data-part="before"]')).to_be_hidden()
-    shown.get_by_role("button", name="Show step 6 beside it").click()
+    shown.get_by_role("button", name="Compare with step 6").click()
     assert state(shown, "step") == 5
     expect(shown.locator('[data-part="beside"]')).to_be_hidden()
 

@@ -75,5 +75,5 @@ def test_charts_are_said_in_words(page):
         "aria-label", f"Dot product of position 2 with every position; with position 5 it is {lab.product:.2f}."
     )
     expect(page.locator('[data-part="arrows"] svg')).to_have_attribute(
-        "aria-label", "Pair 0: a query at position 2 and a key at position 5, both turned; 172 degrees between them."
+        "aria-label", "Pair 0: a query at position 2 and a key at position 5, both rotated; 172 degrees between them."
     )

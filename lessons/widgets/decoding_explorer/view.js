@@ -159,7 +159,7 @@ class Decoding extends View {
     const impossible = words.length - possible;
     const sum = (numbers) => chance(order.reduce((total, id) => (drawn.includes(id) ? total : total + numbers[id]), 0));
     const others = possible > drawn.length ? [`${possible - drawn.length} other tokens: ${sum(found.model)} by the model, ${sum(found.after)} with the options`] : [];
-    if (cut) others.push(`${cut} of ${possible} words ${cut === 1 ? "is" : "are"} cut`);
+    if (cut) others.push(`${cut} of ${possible} tokens ${cut === 1 ? "is" : "are"} cut`);
     if (impossible) others.push(`${impossible} ${impossible === 1 ? "token has" : "tokens have"} probability 0`);
     this.write("rest", others.length ? `${others.join("; ")}.` : "");
   }
