@@ -179,7 +179,7 @@ def test_the_interrupt_of_jupyter_keeps_the_picture(lab, begin):
     lab.choose("Kernel", re.compile("^Interrupt Kernel"))
     expect(part(lab, "status")).to_have_text("interrupted")
     lab.wait_for_cell(cell)
-    expect(part(lab, "reason")).to_contain_text("by the keyboard or the button of Jupyter")
+    expect(part(lab, "reason")).to_contain_text("by the keyboard or the Jupyter button")
     expect(lab.notebook.locator(ERRORS)).to_have_count(1)
     assert [error.strip().splitlines()[-1].split(":")[0] for error in lab.errors()] == ["KeyboardInterrupt"]
     said, reached = say(lab)
