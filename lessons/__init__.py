@@ -23,7 +23,7 @@
               decoding         greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
     floor 4   evaluation       exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file
-              pretrained       load_translator(), the small translator that ships; load_minilm(): others' encoder in ours
+              pretrained       load_translator(): the translator that ships; load_minilm(): others' encoder in ours
     floor 5   checking         how an answer is judged: run, compared, put into words; knows no lesson
               widgets          MaskStudio and nine more, a folder each: state in Python, drawn in the browser
               display          show(), show_source(), check_same()

@@ -59,5 +59,5 @@ def test_equal_answers_share_a_row(answers):
 
 
 def test_what_pays_no_attention_to_its_mask_is_refused():
-    with pytest.raises(ValueError, match="mask or no mask"):
+    with pytest.raises(ValueError, match="masked or not"):
         ask(MaskArgument("deaf", "mask", lambda q, k, m: q + k.mean(dim=1, keepdim=True)))

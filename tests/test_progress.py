@@ -130,11 +130,11 @@ def test_the_overview_counts(file):
     decoder.asking.check(decoder.asking.reference)
     decoder.three.check(lambda *inputs: inputs[0])
     eight = show_progress().lessons[8]
-    assert (eight.number, eight.title, eight.right, eight.tried, eight.total) == ("08", "The decoder", 1, 1, 4)
+    assert (eight.number, eight.title, eight.right, eight.tried, eight.total) == ("08", "The decoder", 1, 1, 5)
     assert repr(show_progress()).splitlines()[0].startswith("1 of ")
-    assert "08  1 of 4, 1 tried" in repr(show_progress())
+    assert "08  1 of 5, 1 tried" in repr(show_progress())
     page = show_progress()._repr_html_()
-    assert 'value="1" max="4" aria-label="lesson 08"' in page and "The decoder" in page
+    assert 'value="1" max="5" aria-label="lesson 08"' in page and "The decoder" in page
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
