@@ -1,6 +1,7 @@
 """lessons.plots: what is in the figure, and that its description in words tells figures apart."""
 
 import re
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,6 +27,18 @@ OTHERS = {
     plot_histograms: SAMPLES,
 }
 HEATMAP_NAMES, OTHER_NAMES = ["matrix", "scores", "weights", "mask"], ["curves", "bars", "histograms"]
+LOOKS = Path(__file__).with_name("looks")
+SPECIAL = [[1.0, -INF, 2.0, -0.5], [NAN, -3.0, 0.25, INF], [-INF, 1.5, -0.1, 0.0]]
+SEVEN = {f"curve {i}": [i + 1, 2 * i + 1, 1, 40 - i] for i in range(7)}
+LOOK_OF = {
+    "matrix": lambda: plot_matrix(SPECIAL, blocked=np.eye(3, 4, 1), rows=["a", "longer", "c"], title="a title"),
+    "scores": lambda: plot_scores(VALUES, decimals=None, columns=["sentence", "with", "long"]),
+    "weights": lambda: plot_weights(np.linspace(0, 1, 24).reshape(4, 6), decimals=1),
+    "mask": lambda: plot_mask(ALLOWED, rows=["the", "cat"]),
+    "curves": lambda: plot_curves([1, 2, 4, 16], SEVEN, xlabel="x", ylabel="y", title="a title", log="xy"),
+    "bars": lambda: plot_bars({**GROUPS, "one": [2.5]}, xlabel="x", ylabel="y", title="a title"),
+    "histograms": lambda: plot_histograms(SAMPLES, xlabel="x", title="a title"),
+}
 every_heatmap = pytest.mark.parametrize(("plot", "values"), HEATMAPS.items(), ids=HEATMAP_NAMES)
 every_other = pytest.mark.parametrize(("plot", "values"), OTHERS.items(), ids=OTHER_NAMES)
 every_plot = pytest.mark.parametrize(
@@ -57,6 +70,16 @@ def names(labels):
 
 def brightness(color):
     return np.dot(to_rgb(color), (0.299, 0.587, 0.114))
+
+
+@pytest.mark.parametrize("name", LOOK_OF)
+def test_a_plot_looks_as_it_did(name, tmp_path):
+    stored, drawn = LOOKS / f"{name}.png", tmp_path / f"{name}.png"
+    LOOK_OF[name]().figure.savefig(drawn, dpi=60, metadata={"Software": None})
+    before, now = plt.imread(stored), plt.imread(drawn)
+    same_size = before.shape == now.shape
+    others = int((np.abs(before - now).max(axis=-1) > 0.1).sum()) if same_size else None
+    assert same_size and others <= 5, f"{others} other pixels: look at {drawn}; if it is meant, copy it to {stored}"
 
 
 @every_plot
