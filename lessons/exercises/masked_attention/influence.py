@@ -132,6 +132,7 @@ leak_finder = Exercise(
         Mistake(
             edited(my_influence, ".abs()", ""),
             "You missed the outputs that move down: after - before can be negative. Take the absolute value.",
+            also=(edited(my_influence, ".abs()", ".sum(dim=1, keepdim=True)"),),
         ),
         Mistake(
             edited(my_influence, ".any", ".all"),

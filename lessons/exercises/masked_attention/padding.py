@@ -79,6 +79,16 @@ padding_hidden = Exercise(
             "axes go between B and K.",
         ),
         Mistake(
+            edited(_compared, "!=", ">"),
+            "You allowed only the ids above pad_id. The ids below it are real tokens, too: ask which ids are not "
+            "pad_id.",
+        ),
+        Mistake(
+            lambda ids, pad_id: torch.zeros(ids.shape).masked_fill(ids == pad_id, -torch.inf)[:, None, None, :],
+            "This is 0 where a key may be attended to and -inf where it is padding: an additive mask. Return a bool "
+            "mask, True = may attend.",
+        ),
+        Mistake(
             _by_counting,
             "You counted the real tokens and assumed that they come first. Padding can also come first: compare each "
             "id with pad_id.",

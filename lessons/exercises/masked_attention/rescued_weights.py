@@ -82,6 +82,8 @@ rescue = Exercise(
             "treat only sums of exactly 0.",
             seen_in=TINY,
             also=(
+                _divided_by(1e-3),
+                _divided_by(1e-5),
                 _divided_by(1e-8),
                 _divided_by(1e-6),
                 _divided_by(1e-12),

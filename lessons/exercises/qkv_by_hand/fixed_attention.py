@@ -30,6 +30,11 @@ bug_hunt = Exercise(
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_q,"),
             "The bug is still there. A symptom: replace w_k by any other matrix, and the result stays the same.",
+            also=(
+                edited(attention, ("project(x, w_q, w_k,", "project(x, w_q, w_q,"), (" / math.sqrt(q.size(-1))", "")),
+                edited(attention, ("project(x, w_q, w_k,", "project(x, w_q, w_q,"), ("q.size", "x.size")),
+                edited(attention, ("project(x, w_q, w_k,", "project(x, w_q, w_q,"), ("dim=-1", "dim=0")),
+            ),
         ),
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_k,"),
@@ -41,7 +46,28 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_q,"),
-            "Now queries and keys are swapped: q needs w_q, and k needs w_k.",
+            "Now queries and keys are swapped: q needs w_q, k needs w_k, and row i of q @ k.T belongs to query i.",
+        ),
+        Mistake(
+            edited(attention, "w_k, w_v)", "w_k, w_k)"),
+            "Now the values are made with w_k. They need w_v.",
+        ),
+        Mistake(
+            edited(attention, " / math.sqrt(q.size(-1))", ""),
+            "The keys are right now, but the scores are no longer divided by √d. That line was right.",
+        ),
+        Mistake(
+            edited(attention, "q.size(-1)", "x.size(-1)"),
+            "The keys are right now, but the scores are divided by the root of the wrong size. d is the number of "
+            "features of a query, as it was.",
+        ),
+        Mistake(
+            edited(attention, (" / math.sqrt(q.size(-1))", ""), ("dim=-1)", "dim=-1) / math.sqrt(q.size(-1))")),
+            "The keys are right now, but the division by √d comes after the softmax. It was right before it.",
+        ),
+        Mistake(
+            edited(attention, "dim=-1", "dim=0"),
+            "The keys are right now, but the softmax runs down the columns, over the queries. dim=-1 was right.",
         ),
     ],
     hints=[

@@ -60,6 +60,11 @@ mixtures = Exercise(
             lambda weights, v: weights @ v / v.size(0),
             "You divided by the number of keys as well. The weights of a row sum to 1 already: the sum is the average.",
         ),
+        Mistake(
+            lambda weights, v: v[: len(weights)],
+            "Row i of your result is the value of token i alone. Each weight belongs to its own key: "
+            "weights[i, j] * v[j], summed over j.",
+        ),
     ],
     hints=[
         "Row i of the output is weights[i, 0] * v[0] + weights[i, 1] * v[1] + …",

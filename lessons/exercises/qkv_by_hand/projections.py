@@ -61,6 +61,18 @@ projections = Exercise(
             lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q @ w_k, x @ w_q @ w_k @ w_v),
             "k was made from q instead of from x. All three are projections of the same tokens, x.",
         ),
+        Mistake(
+            edited(project, "x @ w_v", "x @ w_k @ w_v"),
+            "v was made from k instead of from x. All three are projections of the same tokens, x.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x * w_q, x * w_k, x * w_v),
+            "You multiplied entry by entry. A projection is a matrix product: @, not *.",
+        ),
+        Mistake(
+            edited(project, "x @ w_q,", "x @ w_q / w_q.size(1) ** 0.5,"),
+            "You divided q by √d. That step belongs to the scores and comes later; return the plain products.",
+        ),
     ],
     hints=[
         "One token is a row of x with D numbers; it must become a row with d numbers. Which product does that?",

@@ -33,6 +33,16 @@ paper_score = Exercise(
         ),
         Mistake(lambda: 7.0, "7 comes out when x5 itself is multiplied with the key. First make its query, with w_q."),
         Mistake(
+            lambda: 4.0,
+            "4 comes out with the key of *sat*, or with the query of *down* in place of its key. Take the key of "
+            "*down*, the last row of k.",
+        ),
+        Mistake(
+            lambda: 1.0,
+            "1 can come about in several ways: when the two tokens are multiplied as they are, say, or with the key of "
+            "*the*. Make the query of x5 with w_q, and take the key of *down*, the last row of k.",
+        ),
+        Mistake(
             lambda: 9 / math.sqrt(3),
             "That is the score divided by √3. Here you need the plain product.",
             also=(lambda: 5.2,),
@@ -40,6 +50,10 @@ paper_score = Exercise(
         Mistake(
             lambda: torch.tensor([3.0, 0.0, 1.0]),
             "That is the query of the new token, three numbers. The score is one number: the query times the key.",
+        ),
+        Mistake(
+            lambda: torch.tensor([6.0, 0.0, 3.0]),
+            "These are the three products. The score is their sum.",
         ),
     ],
     hints=[

@@ -79,6 +79,11 @@ score_table = Exercise(
             lambda q, k: (q @ k.T) / q.size(-1),
             "You took the mean over the features. A score is the sum of the products.",
         ),
+        Mistake(
+            lambda q, k: q @ k[: len(q)].T,
+            "Your table is queries by queries. There may be more keys than queries: the columns, or the inner loop, "
+            "run over all of k.",
+        ),
     ],
     hints=[
         "How many scores are there for Q queries and K keys? That is the shape of the result.",

@@ -30,7 +30,7 @@ def _by_powers(q, k, v):
     return powers / powers.sum(dim=-1, keepdim=True) @ v
 
 
-def _in_one_line(q, k, v):
+def in_one_line(q, k, v):
     return (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v
 
 
@@ -41,15 +41,15 @@ whole = Exercise(
     cases=_attention_cases_with_gradients,
     mistakes=[
         Mistake(
-            edited(_in_one_line, "dim=-1", "dim=-2"),
+            edited(in_one_line, "dim=-1", "dim=-2"),
             "Your columns sum to 1, not your rows: the softmax runs over the queries. The keys are on the last axis.",
         ),
         Mistake(
-            edited(_in_one_line, "dim=-1", "dim=1"),
+            edited(in_one_line, "dim=-1", "dim=1"),
             "Right for a table; but with a batch in front, axis 1 is no longer the keys. Use dim=-1.",
         ),
         Mistake(
-            edited(_in_one_line, " / math.sqrt(q.size(-1))", ""),
+            edited(in_one_line, " / math.sqrt(q.size(-1))", ""),
             "The scores are not scaled: divide them by √d before the softmax.",
         ),
         Mistake(
@@ -57,43 +57,43 @@ whole = Exercise(
             "You divided by √d after the softmax, so each row sums to 1/√d. Divide the scores, before the softmax.",
         ),
         Mistake(
-            edited(_in_one_line, ".softmax(dim=-1)", ""),
+            edited(in_one_line, ".softmax(dim=-1)", ""),
             "There is no softmax: you weighted the values by their scores, which can be negative and don't sum to 1.",
         ),
         Mistake(
-            edited(_in_one_line, "math.sqrt(q.size(-1))", "q.size(-1)"),
+            edited(in_one_line, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by d. Divide by its square root.",
         ),
         Mistake(
-            edited(_in_one_line, "/", "*"),
+            edited(in_one_line, "/", "*"),
             "You multiplied by √d. Divide.",
         ),
         Mistake(
-            edited(_in_one_line, " @ v", ""),
+            edited(in_one_line, " @ v", ""),
             "These are the weights. One step is left: mix the values by them.",
         ),
         Mistake(
-            edited(_in_one_line, "q.size(-1)", "v.size(-1)"),
+            edited(in_one_line, "q.size(-1)", "v.size(-1)"),
             "You divided by the root of the number of features of a value. d is that of a query or a key.",
         ),
         Mistake(
-            edited(_in_one_line, "q.size(-1)", "k.size(-2)"),
+            edited(in_one_line, "q.size(-1)", "k.size(-2)"),
             "You divided by the root of the number of keys. d is the number of features of a key.",
         ),
         Mistake(
-            edited(_in_one_line, "q.size(-1)", "q.size(-2)"),
+            edited(in_one_line, "q.size(-1)", "q.size(-2)"),
             "You divided by the root of the number of queries. d is the number of features of a query.",
         ),
         Mistake(
-            edited(_in_one_line, "q.size(-1)", "q.size(1)"),
+            edited(in_one_line, "q.size(-1)", "q.size(1)"),
             "Right for a table, where axis 1 is the features. With a batch in front it isn't: use q.size(-1).",
         ),
         Mistake(
-            edited(_in_one_line, "k.mT", "k.T"),
+            edited(in_one_line, "k.mT", "k.T"),
             ".T reverses all axes, the batch too. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
-            edited(_in_one_line, "@ v", "@ k"),
+            edited(in_one_line, "@ v", "@ k"),
             "You averaged the keys. Keys only decide the weights; average the values.",
         ),
         Mistake(

@@ -2,7 +2,7 @@
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.scaled_dot_product.attention import attention
+from lessons.exercises.scaled_dot_product.attention import attention, in_one_line
 from lessons.exercises.scaled_dot_product.shared import attention_cases
 
 bug_hunt = Exercise(
@@ -29,6 +29,19 @@ bug_hunt = Exercise(
             edited(attention, "dim=-1", "dim=0"),
             "For a single table axis 0 is the queries, and for a batch it is the sentences: they would compete with "
             "each other.",
+        ),
+        Mistake(
+            edited(in_one_line, " / math.sqrt(q.size(-1))", ""),
+            "The axis is right now, but the scores are no longer divided by √d. That line was right.",
+        ),
+        Mistake(
+            edited(in_one_line, "q.size(-1)", "k.size(-2)"),
+            "The axis is right now, but you divide by the root of the number of keys. The line of the scores was "
+            "right: d is the number of features.",
+        ),
+        Mistake(
+            edited(in_one_line, "k.mT", "k.T"),
+            "The transpose was right: .T reverses all axes, the batch too.",
         ),
     ],
     hints=[

@@ -35,6 +35,7 @@ soft_rows = Exercise(
         Mistake(
             lambda s: s.softmax(dim=-2),
             "Your columns sum to 1, not your rows: the softmax runs over the queries. Which axis are the keys on?",
+            also=(edited(softmax, "powers.sum(dim=-1", "powers.sum(dim=-2"),),
         ),
         Mistake(
             lambda s: s.softmax(dim=1),
@@ -83,6 +84,11 @@ soft_rows = Exercise(
             edited(softmax, "scores.amax(dim=-1, keepdim=True)", "scores.max()"),
             "You subtracted the maximum of the whole table. A row whose scores are far below it then becomes 0 / 0. "
             "Subtract each row's own maximum.",
+        ),
+        Mistake(
+            edited(softmax, "scores - ", "scores / "),
+            "You divided by the maximum. Only subtracting the same number from a whole row leaves its softmax as it "
+            "is.",
         ),
         Mistake(
             edited(softmax, ".exp()", ""),

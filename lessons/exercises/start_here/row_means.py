@@ -58,6 +58,11 @@ row_means = Exercise(
             lambda x: x.mean(dim=1, keepdim=True).expand_as(x),
             "Each mean is repeated for all columns. Return one number for each row, (T,).",
         ),
+        Mistake(
+            lambda x: x[0].mean(),
+            "This is the mean of the first row alone. A return inside a loop ends the function in the first round: "
+            "collect the means, and return them after the loop.",
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

@@ -89,3 +89,15 @@ with wrong("you compared the tokens"):
             y[j] += 1
             columns.append((y != x).any(dim=-1))
         return torch.stack(columns, dim=1)
+
+
+with wrong("Take the absolute value"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append((function(y) - before).sum(dim=-1) > 1e-5)
+        return torch.stack(columns, dim=1)

@@ -24,6 +24,8 @@ with right:
 
 edit("= pad_id", "= 0", "You compared with 0")
 
+edit("!=", ">", "The ids below it are real tokens")
+
 edit(":, None, None, :", "None, None", "the new axes are in front")
 
 with wrong("Padding can also come first"):
@@ -31,3 +33,11 @@ with wrong("Padding can also come first"):
     def my_padding(ids, pad_id):
         lengths = (ids != pad_id).sum(dim=1, keepdim=True)
         return (torch.arange(ids.shape[1]) < lengths)[:, None, None]
+
+
+with wrong("an additive mask"):
+
+    def my_padding(ids, pad_id):
+        additive = torch.zeros(ids.shape)
+        additive[ids == pad_id] = float("-inf")
+        return additive[:, None, None, :]

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -24,4 +24,31 @@ with right:
 
 edit("@ w_q", "@ w_k", "Now the queries are keys as well")
 
-edit(" / math.sqrt(q.size(-1))", "", "Values: the result differs")
+edit(" / math.sqrt(q.size(-1))", "", "no longer divided by √d")
+
+edit("q.size", "x.size", "the root of the wrong size")
+
+edit("dim=-1)", "dim=0)", "over the queries")
+
+edit("x @ w_v", "x @ w_k", "Now the values are made with w_k")
+
+edit("q @ k.T", "k @ q.T", "row i of q @ k.T belongs to query i")
+
+edit("return weights", "return (weights + 0.01)", "Values: the result differs")
+
+with wrong("The bug is still there"):
+
+    def fixed_attention(x, w_q, w_k, w_v):
+        q = x @ w_q
+        k = x @ w_q
+        v = x @ w_v
+        weights = (q @ k.T / math.sqrt(x.size(-1))).softmax(dim=-1)
+        return weights @ v
+
+
+with wrong("comes after the softmax"):
+
+    def fixed_attention(x, w_q, w_k, w_v):
+        q, k, v = x @ w_q, x @ w_k, x @ w_v
+        weights = (q @ k.T).softmax(dim=-1) / math.sqrt(q.size(-1))
+        return weights @ v

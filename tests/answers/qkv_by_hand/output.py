@@ -37,3 +37,13 @@ with wrong("Only the last key counts"):
             for j in range(len(v)):
                 output[i] = weights[i, j] * v[j]
         return output
+
+
+with wrong("weights[i, j] * v[j], summed over j"):
+
+    def my_output(weights, v):
+        output = torch.zeros(len(weights), v.size(1))
+        for i in range(len(weights)):
+            for j in range(len(v)):
+                output[i] += weights[i, j] * v[i]
+        return output

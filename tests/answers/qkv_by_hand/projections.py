@@ -39,6 +39,10 @@ edit(", x @ w_v", "", "returned 2 things; expected 3: q, k, v")
 
 edit("return", "q, k, v =", "returned None. Does it end with `return`?")
 
+edit("x @ w_q, x @ w_k, x @ w_v", "x * w_q, x * w_k, x * w_v", "@, not *")
+
+edit("x @ w_q", "x @ w_q / w_q.size(-1) ** 0.5", "You divided q by √d")
+
 with wrong("my_projections is a Tensor; expected a function"):
     my_projections = torch.zeros(2, 3)
 
@@ -56,5 +60,14 @@ with wrong("k was made from q"):
     def my_projections(x, w_q, w_k, w_v):
         q = x @ w_q
         k = q @ w_k
+        v = k @ w_v
+        return q, k, v
+
+
+with wrong("v was made from k"):
+
+    def my_projections(x, w_q, w_k, w_v):
+        q = x @ w_q
+        k = x @ w_k
         v = k @ w_v
         return q, k, v

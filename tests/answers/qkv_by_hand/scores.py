@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -47,3 +47,12 @@ edit("k.T", "k", "k is not transposed")
 edit("k.T", "k.view(k.shape[1], k.shape[0])", "That is no transpose")
 
 edit("q @ k.T", "(q @ k.T) / q.size(1)", "You took the mean over the features")
+
+with wrong("queries by queries"):
+
+    def my_scores(q, k):
+        table = torch.zeros(len(q), len(q))
+        for i in range(len(q)):
+            for j in range(len(q)):
+                table[i, j] = q[i] @ k[j]
+        return table

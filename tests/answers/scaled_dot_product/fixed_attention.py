@@ -22,6 +22,12 @@ with right:
 
 edit("=-1", "=2", "Axis 2 is the keys for a batch of tables")
 
+edit(" / math.sqrt(q.size(-1))", "", "no longer divided by √d")
+
+edit("q.size(-1)", "k.size(-2)", "the root of the number of keys")
+
+edit("k.transpose(-2, -1)", "k.T", "reverses all axes")
+
 with wrong("Values: the result differs"):
 
     def fixed_attention(q, k, v):

@@ -59,3 +59,7 @@ with wrong("keepdim=True keeps the axis"):
 
 
 edit(".values", "", "max with a dim gives two things")
+
+edit("scores - scores.max", "scores / scores.max", "You divided by the maximum")
+
+edit("powers.sum(dim=-1", "powers.sum(dim=-2", "Your columns sum to 1, not your rows")

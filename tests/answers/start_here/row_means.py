@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -40,3 +40,9 @@ edit("x.mean(dim=1)", "x.median(dim=1).values", "That is the median")
 edit("return ", "", "does your function end with `return`")
 
 edit("x.mean(dim=1)", "x.sum(dim=1) / (x.size(1) - 1)", "one less than the number of columns")
+
+with wrong("A return inside a loop"):
+
+    def my_row_means(x):
+        for row in x:
+            return row.mean()
