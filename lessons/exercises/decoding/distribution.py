@@ -8,8 +8,7 @@ from lessons.checking.engine import Case, Exercise, Mistake
 
 
 def distribution_by_hand(logits: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
-    """logits (V,) -> probabilities (V,): temperature, then the k likeliest words, then the smallest set that reaches "
-    "p."""
+    """logits (V,) -> probabilities (V,): temperature, the k likeliest words, the smallest set that reaches p."""
     ordered, words = (logits / temperature).sort(descending=True, stable=True)  # likeliest first
     ordered = ordered.masked_fill(torch.arange(len(ordered)) >= top_k, -torch.inf)
     likely = ordered.softmax(dim=-1)
@@ -31,6 +30,7 @@ def _distribution_cases(generator) -> list[Case]:
         return Case({"logits": logits, "temperature": temperature, "top_k": top_k, "top_p": top_p}, about=about)
 
     return [
+        case([1.0, 3.0, 0.0, 2.0], 1.0, 4, 1.0),
         case([1.0, 3.0, 0.0, 2.0], 2.0, 4, 1.0, "only the temperature"),
         case([1.0, 3.0, 0.0, 2.0, -1.0], 1.0, 3, 1.0, "only top-k"),
         case([1.0, 2.0, 0.0, 1.5, -1.0, 0.5], 1.0, 6, 0.6, "only top-p"),
@@ -41,6 +41,9 @@ def _distribution_cases(generator) -> list[Case]:
         case([1.0, 1.0, 1.0, 1.0], 1.0, 4, 0.5, "the likelier words sum to exactly p"),
         case([100.0, 102.0, 99.0, 101.0], 1.0, 4, 1.0, "logits around 100"),
     ]
+
+
+_TIES_STAY = edited(distribution_by_hand, "torch.arange(len(ordered)) >= top_k", "ordered < ordered[:top_k][-1]")
 
 
 def _sums_to_one(case: Case, results: tuple) -> str | None:
@@ -97,6 +100,11 @@ choosing = Exercise(
         Mistake(
             edited(distribution_by_hand, "before >= top_p", "(before > 0) & (before + likely > top_p) & (top_p < 1)"),
             "You drop the word that crosses p, unless it is the first. It stays: the kept words sum to p or more.",
+            also=[
+                edited(original, "before >= top_p", f"(before > 0) & (likely.cumsum(dim=-1) > top_p) & {where}")
+                for original in (distribution_by_hand, _TIES_STAY)
+                for where in ("(top_p < 1)", "True")  # without the condition, the sum of all may round to above 1
+            ],
             seen_in="only top-p",
         ),
         Mistake(
@@ -119,7 +127,17 @@ choosing = Exercise(
                 "(logits / temperature).softmax(dim=-1)[words] * (ordered > -torch.inf))",
             ),
             "The right words stay, but their probabilities are not renormalized: they must sum to 1.",
-            also=[edited(distribution_by_hand, "words, ordered.softmax(dim=-1)", "words, likely * (before < top_p)")],
+            also=[
+                edited(distribution_by_hand, "words, ordered.softmax(dim=-1)", "words, likely * (before < top_p)"),
+                *(
+                    edited(
+                        original,
+                        ("likely = ordered", "likely = (logits / temperature)[words]"),
+                        ("ordered.softmax(dim=-1))", "likely * (ordered > -torch.inf))"),
+                    )
+                    for original in (distribution_by_hand, _TIES_STAY)
+                ),
+            ],
             seen_in="only top-p",
         ),
         Mistake(
@@ -170,7 +188,7 @@ choosing = Exercise(
             seen_in="only top-k",
         ),
         Mistake(
-            edited(distribution_by_hand, "torch.arange(len(ordered)) >= top_k", "ordered < ordered[:top_k][-1]"),
+            _TIES_STAY,
             "Right except for ties: at the cutoff of top-k there are equally likely words, and all of them stay. A "
             "threshold does that. Exactly k stay: take the first k places of the sorted list.",
             seen_in="three words are equally likely, at the cutoff of top-k",

@@ -65,6 +65,10 @@ def _best(totals: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
     return places // totals.size(1), places % totals.size(1), best
 
 
+def _best_ended(finished):
+    return finished[0]
+
+
 def _padded(ids, eos_id, pad_id):
     """Padding in place of everything after the first EOS."""
     behind = ((ids == eos_id).cumsum(dim=1) > 0)[:, :-1]
@@ -76,7 +80,7 @@ def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, res
     ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
     for _ in range(n):
         rows = step(ids)
-        stays = torch.full_like(rows, rest)
+        stays = rows.clone() if rest is None else torch.full_like(rows, rest)
         stays[:, pad] = rows[:, pad] if pays else cost
         finished = {
             "never": torch.zeros(len(ids), dtype=torch.bool),
@@ -142,6 +146,7 @@ search_hunt = Exercise(
             lambda *inputs: _searched(*inputs, known="never"),
             "The bug is still there. A symptom: add up the log-probabilities of a sentence's own words, including EOS, "
             "and the sum is not log_probs.",
+            also=[lambda *inputs: _searched(*inputs, known="never", stop=_best_ended)],
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, known="last"),
@@ -180,8 +185,15 @@ search_hunt = Exercise(
             "follow; everything else is −∞.",
         ),
         Mistake(
+            lambda *inputs: _searched(*inputs, rest=None),
+            "Padding costs a finished hypothesis nothing now, but it may also continue with other words. In its row "
+            "everything else is −∞.",
+        ),
+        Mistake(
             lambda *inputs: _searched(*inputs, stop=torch.any),
-            "Your search stops as soon as one hypothesis has ended; another one may still end up likelier.",
+            "Your search stops as soon as one hypothesis has ended. The others are not finished: go on until all have "
+            "ended.",
+            also=[lambda *inputs: _searched(*inputs, stop=_best_ended)],
         ),
         Mistake(
             _set_aside,

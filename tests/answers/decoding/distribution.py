@@ -149,3 +149,27 @@ with wrong("e^100 is too large for a float"):
         result = torch.zeros_like(logits)
         result[words] = ordered / ordered.sum()
         return result
+
+
+with wrong("unless it is the first"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        logits = logits / temperature
+        if top_k < len(logits):
+            logits = logits.masked_fill(logits < logits.topk(top_k).values[-1], -torch.inf)
+        p, order = logits.softmax(-1).sort(descending=True)
+        keep = p.cumsum(-1) <= top_p
+        keep[0] = True
+        dropped = torch.zeros_like(keep)
+        dropped[order] = ~keep
+        return logits.masked_fill(dropped, -torch.inf).softmax(-1)
+
+
+with wrong("not renormalized"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        p = (logits / temperature).softmax(-1)
+        p = torch.where(p >= p.topk(top_k).values[-1], p, torch.zeros_like(p))
+        s, order = p.sort(descending=True)
+        p[order[s.cumsum(0) - s >= top_p]] = 0
+        return p

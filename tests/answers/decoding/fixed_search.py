@@ -184,3 +184,40 @@ with wrong("keeps its slot"):
         longest = max(len(words) for _, words in found)
         rows = [words + [pad_id] * (longest - len(words)) for _, words in found]
         return torch.tensor(rows), torch.tensor([total for total, _ in found])
+
+
+with wrong("may also continue with other words"):
+
+    def fixed_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+        ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+        for _ in range(max_len):
+            rows = next_log_probs(ids).clone()
+            rows[(ids == eos_id).any(dim=1), pad_id] = 0.0
+            totals = log_probs[:, None] + rows
+            log_probs, places = totals.flatten().topk(width)
+            parents, words = places // totals.size(1), places % totals.size(1)
+            ids = torch.cat([ids[parents], words[:, None]], dim=1)
+            ended = (ids == eos_id).cumsum(dim=1) > 0
+            if ended[:, -1].all():
+                break
+        ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+        return ids, log_probs
+
+
+with wrong("The bug is still there"):
+
+    def fixed_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+        ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+        for _ in range(max_len):
+            totals = log_probs[:, None] + next_log_probs(ids)
+            log_probs, places = totals.flatten().topk(width)
+            parents, words = places // totals.size(1), places % totals.size(1)
+            ids = torch.cat([ids[parents], words[:, None]], dim=1)
+            ended = (ids == eos_id).cumsum(dim=1) > 0
+            if ended[0, -1]:
+                break
+        ids[:, 1:] = ids[:, 1:].masked_fill(ended[:, :-1], pad_id)
+        return ids, log_probs
+
+
+edit("if finished.all()", "if finished[0]", "go on until all have ended", of=1)
