@@ -85,10 +85,11 @@ def test_a_plot_looks_as_it_did(name, tmp_path):
 @every_plot
 def test_a_given_ax_is_drawn_on_and_no_other_figure_is_made(plot, values):
     figure, (left, right) = plt.subplots(1, 2)
-    assert plot(values, ax=right) is right
+    assert plt.gca() is right
+    assert plot(values, ax=left) is left
     assert plt.get_fignums() == [figure.number]
     assert figure.axes == [left, right]
-    assert right.has_data() and not left.has_data()
+    assert left.has_data() and not right.has_data()
 
 
 @every_plot
@@ -237,6 +238,7 @@ def test_what_is_no_matrix_is_refused(plot, values, shape):
         ({"columns": "ab"}, "columns contains 2 labels; expected 3"),
         ({"blocked": torch.ones(3, 2)}, r"blocked has shape \(3, 2\); expected that of values, \(2, 3\)"),
         ({"blocked": torch.ones(3)}, r"blocked has shape \(3,\); expected a matrix"),
+        ({"decimals": -1}, "decimals is -1; expected a whole number, 0 or more"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(plot, values, options, message):
@@ -255,6 +257,13 @@ def test_the_words_around_curves_bars_and_histograms_are_drawn_and_told(plot, va
     ax = plot(values, xlabel="across", ylabel="up", title="above")
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("across", "up", "above")
     assert describe(ax).startswith("above | up | across\n")
+
+
+@every_other
+def test_no_word_is_drawn_that_was_not_given(plot, values):
+    ax = plot(values)
+    assert (ax.get_xlabel(), ax.get_title()) == ("", "")
+    assert ax.get_ylabel() == ("fraction of the values" if plot is plot_histograms else "")
 
 
 @pytest.mark.parametrize("plot", [plot for plot in OTHERS if plot is not plot_bars], ids=["curves", "histograms"])
@@ -416,6 +425,17 @@ def test_a_histogram_of_another_spread_or_mean_is_told():
 def test_a_histogram_on_the_other_side_of_zero_is_told():
     one, other = (describe(plot_histograms({"ours": sign * (SAMPLES["ours"] + 20)})) for sign in (1, -1))
     assert one != other
+
+
+def test_a_histogram_far_from_zero_in_words():
+    described = describe(plot_histograms({"ours": SAMPLES["ours"] + 20}, bins=11))
+    assert described.endswith("ours: mean 20.0, standard deviation 2.9")
+
+
+def test_a_note_between_two_ticks_is_told_by_its_place():
+    ax = plot_bars(GROUPS)
+    ax.annotate("here", (0.5, 2.0))
+    assert describe(ax).endswith("at (0.5, 2.0): here")
 
 
 def test_a_logarithmic_axis_and_other_colors_are_told():
