@@ -64,6 +64,12 @@ bug_hunt = Exercise(
             "The axis of the heads belongs right after that of the sentences: (B, H, L, S). You put it after the "
             "queries, which mixes the rows of queries and heads.",
         ),
+        Mistake(
+            lambda blocked, h: sentence_mask(blocked, h).mT.reshape(-1, *blocked.shape[1:]),
+            "The rows are in the right order now, but inside each mask queries and keys are mixed up: a transpose, and "
+            "then a reshape. Leave the last two axes alone.",
+            also=[lambda blocked, h: blocked.repeat(h, 1, 1).mT.reshape(-1, *blocked.shape[1:])],
+        ),
     ],
     hints=[
         "Try it with two sentences and two heads. Which sentence does each of the four rows of the mask belong to?",

@@ -80,6 +80,19 @@ projection = Exercise(
             "The bias is missing. It is packed like the weight: 3E numbers.",
         ),
         Mistake(
+            edited(in_projection, "(None, None, None) if bias is None else bias.chunk(3)", "bias.chunk(3)"),
+            "Without a bias, bias is None, which can't be cut. F.linear takes None for its bias: cut only where there "
+            "is one.",
+            also=[
+                edited(
+                    in_projection,
+                    "(None, None, None) if bias is None else bias.chunk(3)",
+                    "[bias[i * len(query[0, 0]) : (i + 1) * len(query[0, 0])] for i in range(3)]",
+                )
+            ],
+            seen_in="no bias",
+        ),
+        Mistake(
             edited(in_projection, "bias.chunk(3)", "[bias.chunk(3)[0]] * 3"),
             "All three got the first third of the bias. It is packed like the weight: q's, then k's, then v's.",
         ),

@@ -97,6 +97,10 @@ drop_in = DropIn(
             "over the heads, (B, L, S).",
         ),
         Mistake(
+            edited(MultiheadAttentionByHand, "weights.mean(dim=1)", "weights.sum(dim=1)"),
+            "You add up the weights of the heads. The module returns their mean, so that every row sums to 1.",
+        ),
+        Mistake(
             edited(MultiheadAttentionByHand, " if average_attn_weights else weights", ""),
             "The weights are always averaged over the heads. With average_attn_weights=False the caller wants all of "
             "them: (B, H, L, S).",

@@ -40,3 +40,9 @@ edit(
 )
 
 edit("0", "1", "Shape")
+
+edit(
+    "num_heads, dim=0)",
+    "num_heads, dim=0).transpose(1, 2).reshape(-1, *blocked.shape[1:])",
+    "Leave the last two axes alone",
+)

@@ -63,7 +63,7 @@ with wrong("The bias is missing"):
         return q, k, v
 
 
-with wrong("It goes wrong here: no bias"):
+with wrong("which can't be cut"):
 
     def my_in_projection(query, key, value, weight, bias):
         b_q, b_k, b_v = bias.chunk(3)
@@ -76,3 +76,13 @@ with wrong("Values: q differs"):
     def my_in_projection(query, key, value, weight, bias):
         w_q, w_k, w_v = weight.chunk(3)
         return query @ w_q, key @ w_k, value @ w_v
+
+
+with wrong("which can't be cut"):
+
+    def my_in_projection(query, key, value, weight, bias):
+        E = query.size(-1)
+        q = F.linear(query, weight[:E], bias[:E])
+        k = F.linear(key, weight[E : 2 * E], bias[E : 2 * E])
+        v = F.linear(value, weight[2 * E :], bias[2 * E :])
+        return q, k, v

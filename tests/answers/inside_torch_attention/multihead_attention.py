@@ -363,3 +363,14 @@ with wrong("The numbers are right, but their gradients are not"):
         def project(self, query, key, value):
             with torch.no_grad():
                 return super().project(query, key, value)
+
+
+with wrong("You add up the weights of the heads"):
+    from lessons.torch_attention import MultiheadAttentionByHand
+
+    class MyMultiheadAttention(MultiheadAttentionByHand):
+        def forward(self, *inputs, average_attn_weights=True, **named):
+            output, weights = super().forward(*inputs, average_attn_weights=average_attn_weights, **named)
+            if weights is not None and average_attn_weights:
+                weights = weights * self.num_heads
+            return output, weights
