@@ -64,6 +64,16 @@ def test_jupyterlab_takes_no_key_away(page, make):
 
 
 @every_widget
+def test_a_click_focuses_what_safari_would_not(page, make):
+    bare.show(page, make())
+    page.evaluate("addEventListener('mousedown', event => event.preventDefault(), true)")
+    for control in ["button:not([aria-disabled=true], :disabled)", "[type=checkbox]", "[type=range]", "summary"]:
+        for element in page.locator(f".lw {control}").locator("visible=true").element_handles()[:1]:
+            element.click()
+            assert element.evaluate("element => element === document.activeElement"), control
+
+
+@every_widget
 def test_its_files_make_one_module(page, make):
     """JupyterLab gets them in one piece: no name may be taken twice."""
     made = page.evaluate(

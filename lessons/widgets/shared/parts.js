@@ -16,6 +16,9 @@ export const button = (name, label) => `<button type="button" data-part="${name}
 /** A place for a grid, with the sign that joins it to what is on its left. */
 export const joined = (sign, name) => `<div class="lw-join"><i aria-hidden="true">${sign}</i><div data-part="${name}"></div></div>`;
 
+/** In Safari a click gives these no focus: the keys that follow would go elsewhere. */
+const takeFocus = (event) => event.target.closest("button, input, summary")?.focus({ preventScroll: true });
+
 const readControl = (control) =>
   control.type === "checkbox" ? control.checked : control.type === "range" ? Number(control.value) : control.value;
 
@@ -30,6 +33,7 @@ export class View {
     this.root.className = "lw";
     this.root.innerHTML = this.constructor.FRAME;
     this.find = (name) => this.root.querySelector(`[data-part="${name}"]`);
+    this.root.addEventListener("click", takeFocus, true); // before what the click does, as in other browsers
     this.controls = [...this.root.querySelectorAll("[data-trait]")];
     for (const control of this.controls)
       control.addEventListener(control.type === "range" ? "input" : "change", () =>
