@@ -91,6 +91,24 @@ asking = Exercise(
             "The scores are divided by √D. d is the size of a query, after w_q; it may differ from the size of x.",
         ),
         Mistake(
+            edited(_in_plain_steps, "q.size(-1)", "memory.size(0)"),
+            "The scores are divided by √S, the number of source tokens. d is the size of a query.",
+        ),
+        Mistake(
+            edited(
+                _in_plain_steps, "~real, -torch.inf)", "~(real & torch.ones(len(q), len(k)).tril().bool()), -torch.inf)"
+            ),
+            "You added a causal mask. Here it hides source tokens, and the whole source is known from the start.",
+        ),
+        Mistake(
+            edited(
+                _in_plain_steps,
+                ("q, k, v = x", "memory = memory * real[:, None]\n    q, k, v = x"),
+                (".masked_fill(~real, -torch.inf)", ""),
+            ),
+            "The padding in the memory became 0. Its scores are then 0, and e⁰ = 1: it still gets weight.",
+        ),
+        Mistake(
             edited(_in_plain_steps, "dim=-1", "dim=0"),
             "The softmax runs down the columns, over the queries; a column that is blocked gives NaN. Each row of the "
             "weights is one query's: which axis are the keys on?",

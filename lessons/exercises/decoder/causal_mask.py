@@ -80,6 +80,14 @@ moving_mask = Exercise(
             "The mask is inverted. In this course, True means: may attend.",
         ),
         Mistake(
+            edited(CausalMask, "masks.causal(max_len)", "masks.causal(max_len).tril(-1)"),
+            "The diagonal is blocked, too. A position may attend to itself.",
+        ),
+        Mistake(
+            edited(CausalMask, "masks.causal(max_len)", "masks.causal(max_len).mT.contiguous()"),
+            "The triangle is transposed: each position attends to the later ones, not to the earlier ones.",
+        ),
+        Mistake(
             edited(CausalMask, "masks.causal(max_len)", "masks.causal(max_len).float()"),
             "The mask holds the numbers 0 and 1. A mask is bool here.",
         ),

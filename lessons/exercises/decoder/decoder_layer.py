@@ -117,6 +117,23 @@ whole = Exercise(
             "self_attn was used for the memory. Cross-attention has its own module, cross_attn.",
         ),
         Mistake(
+            edited(
+                DecoderLayerByHand,
+                "self.look_at_itself(self.norm1(x), tgt_allowed)",
+                "self.self_attn(self.norm1(x), x, x, tgt_allowed)[0]",
+            ),
+            "With norm_first, keys and values of self-attention come from x without its norm. Queries, keys and values "
+            "are all made from norm1(x).",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                "self.linear2(torch.relu(self.linear1(y)))",
+                "torch.relu(self.linear2(self.linear1(y)))",
+            ),
+            "max(0, …) comes after the second layer of the feed-forward network. It belongs between the two.",
+        ),
+        Mistake(
             edited(DecoderLayerByHand, "torch.relu(self.linear1(y))", "self.linear1(y)"),
             "The feed-forward network has no max(0, …) between its two layers.",
         ),

@@ -69,6 +69,11 @@ bug_hunt = Exercise(
             "The inputs are right now, but the residual connection is gone: add x itself.",
         ),
         Mistake(
+            edited(decode_with, "cross_attention(norm(x), memory)", "norm(cross_attention(x, memory))"),
+            "Now the output of cross-attention is normalized. In Pre-LN the norm comes before it, around x.",
+            also=(edited(decode_with, "cross_attention(norm(x), memory)", "norm(cross_attention(norm(x), memory))"),),
+        ),
+        Mistake(
             edited(decode_with, "norm(x), memory", "norm(x), norm(x)"),
             "Now the memory is not used at all: x attends to itself.",
             also=(edited(decode_with, "norm(x), memory", "norm(x), x"),),

@@ -99,6 +99,31 @@ three = Exercise(
             also=(edited(three_parts, ("norm2(x), memory", "norm2(x), x"), ("(x, memory))", "(x, x))")),),
         ),
         Mistake(
+            edited(three_parts, ("(norm2(x), memory)", "(memory, norm2(x))"), ("(x, memory)", "(memory, x)")),
+            "cross_attention got its arguments in the wrong order: first x, whose queries ask, then the memory.",
+        ),
+        Mistake(
+            edited(
+                three_parts,
+                ("x = x + self_attention", "start, x = x, x + self_attention"),
+                ("x + cross_attention(norm2", "start + cross_attention(norm2"),
+                ("x + feed_forward(norm3", "start + feed_forward(norm3"),
+                ("x = norm1(x + ", "start, x = x, norm1(x + "),
+                ("norm2(x + ", "norm2(start + "),
+                ("norm3(x + ", "norm3(start + "),
+            ),
+            "You added the x that came in, each time: what the sublayer before has added is lost. Add the x that the "
+            "sublayer gets.",
+        ),
+        Mistake(
+            edited(three_parts, ("x + feed_forward(norm3", "feed_forward(norm3"), ("norm3(x + ", "norm3(")),
+            "The residual connection around the feed-forward network is missing.",
+            also=(
+                edited(three_parts, "norm3(x + ", "norm3("),
+                edited(three_parts, "x + feed_forward(norm3", "feed_forward(norm3"),
+            ),
+        ),
+        Mistake(
             edited(three_parts, ("x + cross_attention(norm2", "cross_attention(norm2"), ("norm2(x + ", "norm2(")),
             "The residual connection around cross-attention is missing: the output of self-attention is lost.",
         ),

@@ -55,6 +55,16 @@ bug_hunt = Exercise(
             "That is the mask of all tokens, (K, K). Only the last num_queries of them ask: which rows are theirs?",
         ),
         Mistake(
+            lambda q, k: torch.ones(q, k, dtype=torch.bool).triu(k - q),
+            "The diagonal is the right one, but triu keeps what is right of it: each query sees itself and what comes "
+            "after. tril keeps what is left of it.",
+        ),
+        Mistake(
+            lambda q, k: _triangle(k, q, k - q),
+            "Queries and keys are swapped: a row for each query, a column for each key, (Q, K).",
+            also=[lambda q, k: _triangle(k, q, 0)],
+        ),
+        Mistake(
             lambda q, k: ~_triangle(q, k, k - q),
             "The triangle is in the right place, but True and False are swapped. Here True means: may attend.",
         ),

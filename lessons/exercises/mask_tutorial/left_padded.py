@@ -49,8 +49,8 @@ from_the_left = Exercise(
         ),
         Mistake(
             edited(left_padded, "(real.long().cumsum(dim=1) - 1).clamp(min=0)", "torch.arange(length).expand_as(ids)"),
-            "allowed is right. The positions count the padding, too: the first word of a short sentence is then not at "
-            "0, and the model has learned it there.",
+            "allowed is right. The positions count the padding, too: the first token of a short sentence is then not "
+            "at 0, and the model has learned it there.",
         ),
         Mistake(
             edited(left_padded, "cumsum(dim=1) - 1", "cumsum(dim=1)"),
@@ -77,6 +77,11 @@ from_the_left = Exercise(
             edited(left_padded, "torch.eye(length, dtype=torch.bool)", "(causal & ~real[:, None, :, None])"),
             "Padding attends to all the padding before it. That does no harm, but the task lets it attend to itself "
             "alone.",
+        ),
+        Mistake(
+            edited(left_padded, "causal & real", "real"),
+            "positions are right, and padding is hidden. But each token attends to the later ones: the causal rule is "
+            "missing.",
         ),
         Mistake(
             edited(left_padded, "causal & real", "causal.mT & real"),

@@ -112,6 +112,13 @@ for_torch = Exercise(
             "tgt_mask also blocks the padding of the first sentence, for all sentences. It is only about the future; "
             "the padding of each sentence is in tgt_key_padding_mask.",
         ),
+        Mistake(
+            edited(
+                torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)) | (tgt == tgt_pad_id)[:, None]"
+            ),
+            "tgt_mask also blocks the padding, so it is (B, T, T), which nn.Transformer does not take. It is about "
+            "the future; the padding of each sentence is in tgt_key_padding_mask.",
+        ),
     ],
     hints=[
         "True = blocked: a padding mask is True where the id is the padding.",

@@ -9,14 +9,17 @@ from lessons.probes import true_means_attend
 
 
 def _library(*, true_looks: bool, fill: float, empty: float | None):
-    """An attention whose mask has the given meaning, and that gives `empty` for a row with no open key."""
+    """An attention whose mask has the given meaning, and that gives `empty` for a row with no open key.
+
+    Its values are not the tokens: where only a token itself is open, the output is still another than the token.
+    """
 
     def attention(x: Tensor, mask: Tensor) -> Tensor:
         hidden = ~mask if true_looks else mask
         weights = (x @ x.mT).masked_fill(hidden, fill).softmax(dim=-1)
         if empty is not None:
             weights = weights.masked_fill(hidden.all(dim=-1, keepdim=True), empty)
-        return weights @ x
+        return weights @ x.flip(-1)
 
     gives = "0" if empty == 0.0 else "NaN" if fill == -torch.inf else "an_even_share"
     attention.__name__ = f"where_True_{'looks' if true_looks else 'blocks'}_and_an_empty_row_gives_{gives}"
@@ -74,6 +77,11 @@ meaning_found = Exercise(
             lambda attention, x: attention(x, _all(x, False)).isnan().any().item(),
             "You looked for NaN where all is False. That tells you only whether an empty row gives NaN; in some "
             "libraries it gives 0, in some equal weights. Change a token, and see whether the output moves.",
+        ),
+        Mistake(
+            lambda attention, x: torch.allclose(attention(x, torch.eye(len(x), dtype=torch.bool)), x),
+            "You compared the output with x. A library may project the tokens first, so its output is not x even where "
+            "each token attends to itself alone. Change a token, and see whether the output moves.",
         ),
         Mistake(
             lambda attention, x: True,

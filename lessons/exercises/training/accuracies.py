@@ -30,7 +30,7 @@ def _accuracy_cases(generator) -> list[Case]:
         case([2, 5, 3], 5, [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)], about="one sentence all wrong"),
         case([3, 2, 4], 5, [(1, 0)], about="another pad_id than 0", pad_id=9),
         case([3, 2, 4], 5, [(0, 0), (0, 2)], about="the model predicts padding at the padding", at_padding=PAD),
-        case([3, 4], 4, [(0, 1)], about="the model predicts padding in place of a word", instead=PAD),
+        case([3, 4], 4, [(0, 1)], about="the model predicts padding in place of a token", instead=PAD),
     ]
 
 
@@ -79,6 +79,14 @@ counting = Exercise(
             "These are the fractions of what is wrong.",
         ),
         Mistake(
+            edited(
+                accuracies,
+                ("right[real].float().mean()", "right[real].sum()"),
+                (".all(dim=1).float().mean()", ".all(dim=1).sum()"),
+            ),
+            "These are counts. The task asks for fractions: divide by the number of tokens, and of sentences.",
+        ),
+        Mistake(
             edited(accuracies, "right[real].float().mean()", "((right & real).sum(dim=1) / real.sum(dim=1)).mean()"),
             "The sentences are right. For the tokens you averaged the sentences' accuracies: a token in a short "
             "sentence counts more than one in a long sentence. Take one mean over all real tokens.",
@@ -103,9 +111,9 @@ counting = Exercise(
         ),
         Mistake(
             edited(accuracies, "targets != pad_id", "(targets != pad_id) & (predicted != pad_id)"),
-            "Words where the model predicts padding are left out, so that its mistake does not count. What counts is "
+            "Tokens where the model predicts padding are left out, so that its mistake does not count. What counts is "
             "decided by the targets alone.",
-            seen_in="the model predicts padding in place of a word",
+            seen_in="the model predicts padding in place of a token",
         ),
     ],
     hints=[

@@ -30,6 +30,24 @@ softmax_hunt = Exercise(
             "nll_loss expects log-probabilities: with the probabilities themselves the loss is below 0.",
         ),
         Mistake(
+            edited(fixed_loss, "cross_entropy", "nll_loss"),
+            "nll_loss expects log-probabilities, and these are logits: no softmax is taken, and no log. The loss can "
+            "fall without end.",
+        ),
+        Mistake(
+            edited(fixed_loss, "logits.flatten", "logits.log().flatten"),
+            "The log of a negative logit is NaN. cross_entropy expects the logits: it takes softmax and log itself.",
+            also=[edited(fixed_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.log().flatten"))],
+        ),
+        Mistake(
+            edited(fixed_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.log_softmax(1).flatten")),
+            "Your softmax runs over the positions. It should run over the vocabulary, the last axis.",
+        ),
+        Mistake(
+            edited(fixed_loss, "ignore_index=pad_id)", 'ignore_index=pad_id, reduction="sum") / targets.numel()'),
+            "The padding adds nothing to the sum, but it is counted in the number that you divide by.",
+        ),
+        Mistake(
             edited(fixed_loss, "logits.flatten", "logits.sigmoid().flatten"),
             "A sigmoid squeezes the logits before the softmax. cross_entropy expects the logits themselves.",
         ),

@@ -68,6 +68,7 @@ schedule = Exercise(
         Mistake(
             edited(rate, FALL, "(steps - step) / (steps - decay)"),
             "You took decay as the step at which the rate begins to fall. It is how many steps the fall takes.",
+            also=(edited(rate, FALL, "((steps - step) / (steps - decay) if step > max(warmup, decay) else 1)"),),
         ),
         Mistake(
             edited(rate, FALL, "(steps - step + 1) / decay"),
@@ -78,6 +79,15 @@ schedule = Exercise(
             edited(rate, "step / warmup", "(step - 1) / warmup"),
             "The first step is step 1, and yours has the rate 0, so it changes nothing. At step = warmup the rate must "
             "be the peak.",
+            also=(
+                edited(rate, "step / warmup", "(step - (step < warmup)) / warmup"),
+                edited(rate, "step / warmup", "(step - 1) / max(1, warmup - 1)"),
+            ),
+        ),
+        Mistake(
+            edited(rate, FALL, "(1 if step <= steps - decay else (step - (steps - decay)) / decay)"),
+            "In the last `decay` steps the rate rises again. That fraction says how much of the fall is over: subtract "
+            "it from 1.",
         ),
         Mistake(
             edited(rate, "step / warmup", "(step + 1) / warmup"),

@@ -60,6 +60,10 @@ bug_hunt = Exercise(
             edited(stack_of, "range(num_layers)", "range(num_layers - 1)"),
             "The layers are separate now, but one is missing.",
         ),
+        Mistake(
+            edited(stack_of, "make_layer() for", "make_layer for"),
+            "These are num_layers references to the function make_layer. A layer is what it returns: make_layer().",
+        ),
     ],
     hints=[
         "Count the parameters of the result for 1 layer, and for 3.",

@@ -35,6 +35,10 @@ counting = Exercise(
             "A decoder layer has *two* attentions: self-attention and cross-attention.",
         ),
         Mistake(
+            edited(count_parameters, ("2 * attention", "attention"), ("3 * norm", "2 * norm")),
+            "You counted a decoder layer like an encoder layer. It has cross-attention as well, and a norm for it.",
+        ),
+        Mistake(
             edited(count_parameters, "norm = 2 * d_model", "norm = 0"),
             "The norms are missing: 2 · d_model numbers for each.",
         ),

@@ -28,6 +28,11 @@ weights_shape = Exercise(
             "That is the shape of the logits. The question is about the weights of cross-attention.",
             also=[lambda: (2, 4, 12)],
         ),
+        Mistake(
+            lambda: (2, 3, 7, 9),
+            "Those are the sizes of the vocabularies. A weight belongs to a pair of tokens of the two sentences.",
+            also=[lambda: (2, 3, 9, 7)],
+        ),
     ],
     hints=[
         "In cross-attention, whose tokens are the queries, and whose are the keys?",

@@ -91,6 +91,19 @@ together = Exercise(
             "The causal mask is missing: each target position attends to later ones.",
         ),
         Mistake(
+            edited(run_model, "masks.padding(src, pad_id=PAD)", "masks.padding(src, PAD)"),
+            "masks.padding takes the padding id by its name: masks.padding(src, pad_id=0).",
+        ),
+        Mistake(
+            edited(run_model, "memory, tgt_allowed, src_allowed", "memory, src_allowed, tgt_allowed"),
+            "The two masks of decode are swapped: first that of the target, for self-attention, then that of the "
+            "source, for cross-attention.",
+        ),
+        Mistake(
+            edited(run_model, "masks.causal(tgt.size(1))", "masks.causal(src.size(1))"),
+            "The causal mask has the length of the source. It is about the target: tgt.size(1).",
+        ),
+        Mistake(
             edited(run_model, "encode(embed_src(src), src_allowed)", "encode(embed_src(src), None)"),
             "The encoder got no mask: source tokens attend to padding.",
         ),

@@ -79,3 +79,22 @@ with wrong("e^100 is too large for a float"):
         shares = (q @ k.mT / q.size(-1) ** 0.5).exp() * real
         weights = shares / shares.sum(dim=-1, keepdim=True)
         return weights @ v, weights
+
+
+edit("w_q.size(1) ** 0.5", "len(memory) ** 0.5", "divided by √S")
+
+with wrong("You added a causal mask"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        scores = (x @ w_q) @ (memory @ w_k).T / w_q.size(1) ** 0.5
+        causal = torch.ones(len(x), len(memory), dtype=torch.bool).tril()
+        weights = scores.masked_fill(~(real & causal), -torch.inf).softmax(dim=-1)
+        return weights @ (memory @ w_v), weights
+
+
+with wrong("The padding in the memory became 0"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        memory = memory.masked_fill(~real[:, None], 0.0)
+        weights = ((x @ w_q) @ (memory @ w_k).T / w_q.size(1) ** 0.5).softmax(dim=-1)
+        return weights @ (memory @ w_v), weights

@@ -52,3 +52,8 @@ with wrong("as a parameter"):
 
 
 edit("[:length, :length]", "[:, :length]", "Shape: the mask")
+
+
+edit("masks.causal(max_len)", "torch.ones(max_len, max_len, dtype=torch.bool).tril(-1)", "The diagonal is blocked")
+
+edit("masks.causal(max_len)", "torch.ones(max_len, max_len, dtype=torch.bool).triu()", "The triangle is transposed")

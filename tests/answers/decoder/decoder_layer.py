@@ -120,3 +120,19 @@ with wrong("returns two things, output and weights"):
             ):
                 x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
             return x
+
+
+with wrong("come from x without its norm"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), x, x, tgt_allowed)[0]
+                x = x + self.cross_attn(self.norm2(x), memory, memory, cross_allowed)[0]
+                return x + self.linear2(torch.relu(self.linear1(self.norm3(x))))
+            x = self.norm1(x + self.self_attn(x, x, x, tgt_allowed)[0])
+            x = self.norm2(x + self.cross_attn(x, memory, memory, cross_allowed)[0])
+            return self.norm3(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+edit("self.linear2(self.linear1(y).clamp(min=0))", "self.linear2(self.linear1(y)).relu()", "between the two", of=1)

@@ -29,3 +29,10 @@ with wrong("you add the normalized x"):
 edit(
     "x + cross_attention(norm(x), memory", "norm(x + cross_attention(norm(x), memory)", "the sum is normalized as well"
 )
+
+
+edit(
+    "cross_attention(norm(x), memory)\n",
+    "norm(cross_attention(x, memory))\n",
+    "the output of cross-attention is normalized",
+)

@@ -66,3 +66,36 @@ with wrong("You normalized the output of a sublayer"):
         for call, norm in zip([look, lambda y: ask(y, memory), feed], norms):
             x = x + call(norm(x)) if norm_first else x + norm(call(x))
         return x
+
+
+with wrong("in the wrong order"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        calls = [parts[0], lambda y: parts[1](memory, y), parts[2]]
+        for call, norm in zip(calls, norms):
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+        return x
+
+
+with wrong("You added the x that came in"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        start = x
+        calls = [parts[0], lambda y: parts[1](y, memory), parts[2]]
+        for call, norm in zip(calls, norms):
+            x = start + call(norm(x)) if norm_first else norm(start + call(x))
+        return x
+
+
+with wrong("around the feed-forward network is missing"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        if norm_first:
+            x = x + look(a(x))
+            x = x + ask(b(x), memory)
+            return x + feed(c(x))
+        x = a(x + look(x))
+        x = b(x + ask(x, memory))
+        return c(feed(x))

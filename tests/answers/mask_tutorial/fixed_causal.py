@@ -44,3 +44,10 @@ edit(
 )
 
 edit(", dtype=torch.bool).tril(diagonal=", ").tril(", "Kind of number")
+
+
+edit(".tril(diagonal=", ".triu(diagonal=", "triu keeps what is right of it")
+
+edit(
+    "torch.ones(num_queries, num_keys, dtype", "torch.ones(num_keys, num_queries, dtype", "Queries and keys are swapped"
+)

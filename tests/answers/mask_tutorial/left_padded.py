@@ -60,3 +60,6 @@ edit("allowed = allowed | torch.eye(ids.size(1)).bool()", "pass", "rows of the p
 edit(".sub(1)", "", "one too high")
 
 edit(".clamp(min=0)", "", "position −1")
+
+
+edit("masks.causal(ids.size(1)) & ", "", "the causal rule is missing")

@@ -50,3 +50,6 @@ with wrong("tgt_mask also blocks the padding of the first sentence"):
         future = ~masks.causal(tgt.size(1))
         target = tgt == tgt_pad_id
         return src == src_pad_id, future | target[0], target, src == src_pad_id
+
+
+edit(", future, ", ", future | (tgt == tgt_pad_id)[:, None], ", "which nn.Transformer does not take")

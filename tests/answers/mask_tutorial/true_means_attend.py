@@ -73,3 +73,9 @@ with wrong("right only where a completely blocked row gives 0"):
         changed = x.clone()
         changed[-1] += 1
         return not torch.equal(attention(x, everything)[0], attention(changed, everything)[0])
+
+
+with wrong("You compared the output with x"):
+
+    def my_true_means_attend(attention, x):
+        return torch.allclose(attention(x, torch.eye(len(x)).bool()), x)

@@ -100,7 +100,7 @@ with wrong("Values: sentences differs"):
         return words, words ** targets.size(1)
 
 
-with wrong("Words where the model predicts padding are left out"):
+with wrong("Tokens where the model predicts padding are left out"):
 
     def my_accuracies(predicted, targets, pad_id):
         real = (targets != pad_id) & (predicted != pad_id)
@@ -114,3 +114,11 @@ with wrong("You told the padding by what the model predicts"):
         real = predicted != pad_id
         right = predicted == targets
         return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()
+
+
+with wrong("These are counts"):
+
+    def my_accuracies(predicted, targets, pad_id):
+        real = targets != pad_id
+        same = predicted == targets
+        return same[real].sum(), (same | ~real).all(dim=1).sum()

@@ -42,3 +42,12 @@ with wrong("the softmax rounds to 0, and log 0 is -inf"):
     def fixed_loss(logits, targets, pad_id):
         probabilities = logits.softmax(dim=-1)
         return F.nll_loss(probabilities.log().transpose(1, 2), targets, ignore_index=pad_id)
+
+
+edit("F.cross_entropy", "F.nll_loss", "these are logits")
+
+edit("logits.log_softmax(dim=-1)\n", "logits.log()\n", "The log of a negative logit is NaN", of=1)
+
+edit("logits.log_softmax(dim=-1)\n", "logits.log_softmax(dim=1)\n", "runs over the positions", of=1)
+
+edit("ignore_index=pad_id)", 'ignore_index=pad_id, reduction="sum") / targets.numel()', "that you divide by")

@@ -60,3 +60,39 @@ with wrong("how many steps the fall takes"):
         if step < decay:
             return peak
         return peak * min(1, (steps - step) / (steps - decay))
+
+
+with wrong("yours has the rate 0"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * (step - 1) / warmup
+        return peak * min(1, (steps - step) / decay)
+
+
+with wrong("yours has the rate 0"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * (step - 1) / (warmup - 1)
+        return peak * min(1, (steps - step) / decay)
+
+
+with wrong("the rate rises again"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * step / warmup
+        if step <= steps - decay:
+            return peak
+        return peak * (step - (steps - decay)) / decay
+
+
+with wrong("how many steps the fall takes"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step <= warmup:
+            return peak * step / warmup
+        if step <= decay:
+            return peak
+        return peak * (steps - step) / (steps - decay)

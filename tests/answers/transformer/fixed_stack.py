@@ -48,3 +48,6 @@ edit(
     "[make_layer() for _ in range(num_layers)]",
     "in a plain list torch does not find them",
 )
+
+
+edit("make_layer() for _ in range(num_layers)]", "make_layer for _ in range(num_layers)]", "references to the function")

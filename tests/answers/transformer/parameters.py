@@ -30,3 +30,6 @@ with wrong("The biases of the attentions and of the feed-forward networks are mi
 
     def my_parameters(d_model, d_ff, num_layers, vocab_size):
         return num_layers * (12 * d_model**2 + 4 * d_model * d_ff + 10 * d_model) + vocab_size * d_model
+
+
+edit("3 * attention + 2 * feed + 10", "2 * attention + 2 * feed + 8", "like an encoder layer")

@@ -18,3 +18,6 @@ edit("4, 5", "5, 4", "the target asks")
 edit("3, 4", "4", "weights of its own")
 
 edit("4, 5", "4, 4", "self-attention: target by target")
+
+
+edit("4, 5", "7, 9", "the sizes of the vocabularies")

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from lessons import masks
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -77,3 +77,10 @@ with wrong("The target padding is not masked"):
     def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
         source = masks.padding(src, pad_id=0)
         return project(decode(embed_tgt(tgt), encode(embed_src(src), source), masks.causal(tgt.size(1)), source))
+
+
+edit("masks.padding(src, pad_id=0)", "masks.padding(src, 0)", "takes the padding id by its name")
+
+edit("target, source))", "source, target))", "The two masks of decode are swapped")
+
+edit("masks.causal(tgt.size(1))", "masks.causal(src.size(1))", "The causal mask has the length of the source", of=2)
