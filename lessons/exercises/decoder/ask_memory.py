@@ -1,4 +1,4 @@
-"""Lesson 08, my_ask_memory: cross-attention from the decoder to the encoder's memory."""
+"""Lesson 08, my_ask_memory: cross-attention from the decoder to the encoder's memory, for a batch."""
 
 import math
 
@@ -11,35 +11,36 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers, rows_sum_t
 
 
 def ask_memory(x: Tensor, memory: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-    """x (T, D) asks memory (S, D); real (S,) bool, True = no padding -> output (T, d), weights (T, S)."""
+    """x (B, T, D) asks memory (B, S, D); real (B, S), True = no padding -> output (B, T, d), weights (B, T, S)."""
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-    scores = q @ k.T / math.sqrt(q.size(-1))  # (T, S)
-    weights = masked_softmax(scores, real.expand(len(x), -1))
+    scores = q @ k.mT / math.sqrt(q.size(-1))  # (B, T, S)
+    weights = masked_softmax(scores, real[:, None])
     return weights @ v, weights
 
 
 def _memory_cases(generator) -> list[Case]:
-    def case(t, s, d_model, d, real, draw=numbers, about="", gradients=False):
+    def case(t, d_model, d, real, draw=numbers, about="", gradients=False):
+        real = torch.tensor(real).bool()
         matrices = {name: draw(generator, d_model, d) for name in ("w_q", "w_k", "w_v")}
-        sides = {"x": draw(generator, t, d_model), "memory": draw(generator, s, d_model)}
-        return Case(sides | matrices | {"real": torch.tensor(real)}, about=about, gradients=gradients)
+        sides = {"x": draw(generator, len(real), t, d_model), "memory": draw(generator, *real.shape, d_model)}
+        return Case(sides | matrices | {"real": real}, about=about, gradients=gradients)
 
     def large_numbers(*shape):
         return 4 * small_numbers(*shape)
 
     return [
-        case(2, 3, 2, 2, [True, True, False], small_numbers),
-        case(3, 5, 4, 6, [True, True, True, False, False]),
-        case(4, 4, 4, 4, [True, True, False, True], about="as many source tokens as target tokens"),
-        case(4, 2, 3, 5, [True, True], about="more target than source tokens"),
-        case(3, 5, 4, 6, [True] * 4 + [False], about="gradients", gradients=True),
-        case(3, 5, 4, 4, [True] * 4 + [False], large_numbers, about="scores of a hundred and more"),
+        case(2, 2, 2, [[1, 1, 0]], small_numbers),
+        case(3, 4, 6, [[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]),
+        case(4, 4, 4, [[1, 1, 0, 1], [1, 0, 0, 0]], about="as many source tokens as target tokens"),
+        case(3, 3, 5, [[1, 1], [1, 0], [1, 1]], about="as many sentences as target tokens"),
+        case(3, 4, 6, [[1, 1, 1, 1, 0]], about="gradients", gradients=True),
+        case(3, 4, 4, [[1, 1, 1, 1, 0]], large_numbers, about="scores of a hundred and more"),
     ]
 
 
 def _in_plain_steps(x, memory, w_q, w_k, w_v, real):
     q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-    scores = (q @ k.T / math.sqrt(q.size(-1))).masked_fill(~real, -torch.inf)
+    scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~real[:, None], -torch.inf)
     weights = scores.softmax(dim=-1)
     return weights @ v, weights
 
@@ -56,7 +57,7 @@ asking = Exercise(
             edited(
                 _in_plain_steps,
                 ("x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),
-                (".masked_fill(~real, -torch.inf)", ""),
+                (".masked_fill(~real[:, None], -torch.inf)", ""),
             ),
             "x and memory are swapped: q comes from x, k and v from memory.",
             also=(edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),),
@@ -65,17 +66,17 @@ asking = Exercise(
             edited(
                 _in_plain_steps,
                 ("memory @ w_k, memory @ w_v", "x @ w_k, x @ w_v"),
-                (".masked_fill(~real, -torch.inf)", ""),
+                (".masked_fill(~real[:, None], -torch.inf)", ""),
             ),
             "That is self-attention: keys and values come from x. In cross-attention they come from memory.",
             also=(edited(_in_plain_steps, "memory @ w_k, memory @ w_v", "x @ w_k, x @ w_v"),),
         ),
         Mistake(
-            edited(_in_plain_steps, ".masked_fill(~real, -torch.inf)", ""),
+            edited(_in_plain_steps, ".masked_fill(~real[:, None], -torch.inf)", ""),
             "Source padding gets weight: real is not used.",
         ),
         Mistake(
-            edited(_in_plain_steps, "~real", "real & ~real.all()"),
+            edited(_in_plain_steps, "~real[:, None]", "(real & ~real.all())[:, None]"),
             "Only padding gets weight: the mask is inverted. real is True where there is a token.",
         ),
         Mistake(
@@ -91,25 +92,27 @@ asking = Exercise(
             "The scores are divided by √D. d is the size of a query, after w_q; it may differ from the size of x.",
         ),
         Mistake(
-            edited(_in_plain_steps, "q.size(-1)", "memory.size(0)"),
+            edited(_in_plain_steps, "q.size(-1)", "memory.size(1)"),
             "The scores are divided by √S, the number of source tokens. d is the size of a query.",
         ),
         Mistake(
             edited(
-                _in_plain_steps, "~real, -torch.inf)", "~(real & torch.ones(len(q), len(k)).tril().bool()), -torch.inf)"
+                _in_plain_steps,
+                "~real[:, None], -torch.inf)",
+                "~(real[:, None] & torch.ones(q.size(1), k.size(1)).tril().bool()), -torch.inf)",
             ),
             "You added a causal mask. Here it hides source tokens, and the whole source is known from the start.",
         ),
         Mistake(
             edited(
                 _in_plain_steps,
-                ("q, k, v = x", "memory = memory * real[:, None]\n    q, k, v = x"),
-                (".masked_fill(~real, -torch.inf)", ""),
+                ("q, k, v = x", "memory = memory * real[..., None]\n    q, k, v = x"),
+                (".masked_fill(~real[:, None], -torch.inf)", ""),
             ),
             "The padding in the memory became 0. Its scores are then 0, and e⁰ = 1: it still gets weight.",
         ),
         Mistake(
-            edited(_in_plain_steps, "dim=-1", "dim=0"),
+            edited(_in_plain_steps, "dim=-1", "dim=1"),
             "The softmax runs down the columns, over the queries; a column that is blocked gives NaN. Each row of the "
             "weights is one query's: which axis are the keys on?",
         ),
@@ -130,25 +133,38 @@ asking = Exercise(
             "The weights are right, but they average the memory itself. The values are memory @ w_v.",
         ),
         Mistake(
-            edited(
-                _in_plain_steps,
-                ("memory @ w_k, memory @ w_v", "memory[real] @ w_k, memory[real] @ w_v"),
-                (".masked_fill(~real, -torch.inf)", ""),
-            ),
-            "The output is right: you left the padding out. But the weights lack its columns. They are (T, S), with 0 "
-            "for padding.",
+            edited(_in_plain_steps, "~real[:, None]", "~real"),
+            "real is (B, S), the scores are (B, T, S): real meets the axes T and S, not B and S. That is an error, but "
+            "not where B = T or B = 1: there the queries of a sentence get the masks of several. Give real an axis for "
+            "the queries: (B, 1, S).",
+            seen_in="as many sentences as target tokens",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "~real[:, None]", "~real[:, :, None]"),
+            "You hid padding as a query, on the axis T. Hide it as a key: real[:, None] is (B, 1, S).",
+            seen_in="as many source tokens as target tokens",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "k.mT", "k.T"),
+            "k.T reverses all three axes, the sentences too. Only the last two are swapped: k.mT, or k.transpose(-2, "
+            "-1).",
         ),
         Mistake(
             edited(
-                _in_plain_steps, (".masked_fill(~real, -torch.inf)", ""), ("softmax(dim=-1)", "softmax(dim=-1) * real")
+                _in_plain_steps,
+                (".masked_fill(~real[:, None], -torch.inf)", ""),
+                ("softmax(dim=-1)", "softmax(dim=-1) * real[:, None]"),
             ),
             "The padding was set to 0 after the softmax: the rows no longer sum to 1. Mask the scores before it.",
         ),
         Mistake(
             edited(
                 _in_plain_steps,
-                (".masked_fill(~real, -torch.inf)", ""),
-                ("scores.softmax(dim=-1)", "(scores.exp() * real) / (scores.exp() * real).sum(dim=-1, keepdim=True)"),
+                (".masked_fill(~real[:, None], -torch.inf)", ""),
+                (
+                    "scores.softmax(dim=-1)",
+                    "(scores.exp() * real[:, None]) / (scores.exp() * real[:, None]).sum(dim=-1, keepdim=True)",
+                ),
             ),
             "The formula is right, but e^100 is too large for a float: inf / inf is NaN. Subtract the row's maximum "
             "first, as in lesson 02, or let softmax do it.",
@@ -169,13 +185,15 @@ asking = Exercise(
     ],
     hints=[
         "q from x, k and v from memory; then as in any attention.",
-        "real is (S,): it broadcasts over the rows of the scores (T, S). Blocked scores become −∞.",
+        "k.mT swaps the last two axes of k. The scores are (B, T, S).",
+        "real is (B, S), the same for all queries of a sentence: real[:, None] is (B, 1, S) and broadcasts over T.",
     ],
     solution="""
         def my_ask_memory(x, memory, w_q, w_k, w_v, real):
             q, k, v = x @ w_q, memory @ w_k, memory @ w_v
-            scores = q @ k.T / math.sqrt(q.size(-1))  # (T, S)
-            weights = scores.masked_fill(~real, -torch.inf).softmax(dim=-1)
+            scores = q @ k.mT / math.sqrt(q.size(-1))  # (B, T, S)
+            blocked = ~real[:, None]  # (B, 1, S): the same for every query
+            weights = scores.masked_fill(blocked, -torch.inf).softmax(dim=-1)
             return weights @ v, weights
     """,
 )

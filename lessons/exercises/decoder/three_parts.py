@@ -1,4 +1,4 @@
-"""Lesson 08, my_three_parts: put residual connections and norms around three sublayers."""
+"""Lesson 08, my_three_parts: residual connections and norms around three sublayers, or two without a memory."""
 
 import torch
 from torch import Tensor
@@ -9,16 +9,21 @@ from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises.encoder.layer_norm import layer_norm
 
 
-def three_parts(x: Tensor, memory: Tensor, parts, norms, norm_first: bool) -> Tensor:
-    """x (T, D), memory (S, D) -> (T, D). parts: self_attention(y), cross_attention(y, memory), feed_forward(y)."""
+def three_parts(x: Tensor, memory: Tensor | None, parts, norms, norm_first: bool) -> Tensor:
+    """x (T, D), memory (S, D) or None -> (T, D). Without a memory, cross-attention and its norm are left out.
+
+    parts: self_attention(y), cross_attention(y, memory), feed_forward(y). norms: one for each of them.
+    """
     self_attention, cross_attention, feed_forward = parts
     norm1, norm2, norm3 = norms
     if norm_first:
         x = x + self_attention(norm1(x))
-        x = x + cross_attention(norm2(x), memory)
+        if memory is not None:
+            x = x + cross_attention(norm2(x), memory)
         return x + feed_forward(norm3(x))
     x = norm1(x + self_attention(x))
-    x = norm2(x + cross_attention(x, memory))
+    if memory is not None:
+        x = norm2(x + cross_attention(x, memory))
     return norm3(x + feed_forward(x))
 
 
@@ -41,19 +46,24 @@ def _parts_called(record, candidate, x, memory, w_self, w_cross, w_feed, gains, 
 
 
 def _parts_cases(generator) -> list[Case]:
+    def case(t, s, d, f, first, about=""):
+        drawn = {
+            "x": numbers(generator, t, d),
+            "memory": 2 * numbers(generator, s, d) + 1 if s else None,
+            "w_self": numbers(generator, d, d),
+            "w_cross": numbers(generator, d, d),
+            "w_feed": numbers(generator, d, f),
+            "gains": numbers(generator, 3, d),
+        }
+        return Case(drawn | {"norm_first": first}, about=about)
+
     return [
-        Case(
-            {
-                "x": numbers(generator, t, d),
-                "memory": 2 * numbers(generator, s, d) + 1,
-                "w_self": numbers(generator, d, d),
-                "w_cross": numbers(generator, d, d),
-                "w_feed": numbers(generator, d, f),
-                "gains": numbers(generator, 3, d),
-                "norm_first": first,
-            }
-        )
-        for t, s, d, f, first in [(2, 3, 2, 4, True), (3, 5, 4, 6, False), (4, 4, 4, 4, True), (4, 4, 4, 4, False)]
+        case(2, 3, 2, 4, True),
+        case(3, 5, 4, 6, False),
+        case(4, 4, 4, 4, True),
+        case(4, 4, 4, 4, False),
+        case(2, 0, 3, 4, True, "no memory"),
+        case(3, 0, 2, 4, False, "no memory, norm_first=False"),
     ]
 
 
@@ -61,7 +71,10 @@ def _around(norm_first=lambda x, f, norm: x + f(norm(x)), norm_last=lambda x, f,
     """The three sublayers with something else around each of them, in Pre-LN, in Post-LN, or in both."""
 
     def wrong(x, memory, parts, norms, first):
-        for sublayer, norm in zip((parts[0], lambda y: parts[1](y, memory), parts[2]), norms):
+        for number, (part, norm) in enumerate(zip(parts, norms)):
+            if number == 1 and memory is None:
+                continue
+            sublayer = (lambda y: parts[1](y, memory)) if number == 1 else part
             x = (norm_first if first else norm_last)(x, sublayer, norm)
         return x
 
@@ -76,6 +89,30 @@ three = Exercise(
     call=unrecorded(_parts_called),
     stages=_parts_called,
     mistakes=[
+        Mistake(
+            edited(
+                three_parts,
+                ("    if memory is not None:\n            x = x +", "    if True:\n            x = x +"),
+                ("\n    if memory is not None:\n        x = norm2", "\n    if True:\n        x = norm2"),
+            ),
+            "memory may be None: there is no source to attend to. Then leave out cross-attention, with its residual "
+            "connection and its norm.",
+            seen_in="no memory",
+        ),
+        Mistake(
+            edited(three_parts, "return norm3", "x = x if memory is not None else norm2(x)\n    return norm3"),
+            "Without a memory the second norm is left out, too: it belongs to cross-attention.",
+            seen_in="no memory, norm_first=False",
+        ),
+        Mistake(
+            edited(
+                three_parts,
+                "norm1, norm2, norm3 = norms",
+                "norm1, norm2, norm3 = norms if memory is not None else [*norms[:2], norms[1]]",
+            ),
+            "Without a memory, the feed-forward network got the norm of cross-attention. It keeps its own, the third.",
+            seen_in="no memory",
+        ),
         Mistake(
             lambda x, memory, parts, *others: three_parts(
                 x, memory, (lambda y: parts[1](y, memory), lambda y, _: parts[0](y), parts[2]), *others
@@ -151,8 +188,8 @@ three = Exercise(
         Mistake(
             edited(
                 three_parts,
-                ("        x = x + cross_attention(norm2(x), memory)\n", ""),
-                ("    x = norm2(x + cross_attention(x, memory))\n", ""),
+                ("        if memory is not None:\n            x = x + cross_attention(norm2(x), memory)\n", ""),
+                ("    if memory is not None:\n        x = norm2(x + cross_attention(x, memory))\n", ""),
             ),
             "The memory is not used: cross-attention, with its norm, is missing.",
         ),
@@ -184,6 +221,7 @@ three = Exercise(
     hints=[
         "It is my_surround from lesson 07, three times, each with its own norm.",
         "cross_attention takes two arguments: lambda y: cross_attention(y, memory) takes one.",
+        "If memory is None, the lines with cross_attention are skipped. Each norm still belongs to its own sublayer.",
     ],
     solution="""
         def my_three_parts(x, memory, parts, norms, norm_first):
@@ -191,10 +229,12 @@ three = Exercise(
             norm1, norm2, norm3 = norms
             if norm_first:
                 x = x + self_attention(norm1(x))
-                x = x + cross_attention(norm2(x), memory)
+                if memory is not None:
+                    x = x + cross_attention(norm2(x), memory)
                 return x + feed_forward(norm3(x))
             x = norm1(x + self_attention(x))
-            x = norm2(x + cross_attention(x, memory))
+            if memory is not None:
+                x = norm2(x + cross_attention(x, memory))
             return norm3(x + feed_forward(x))
     """,
     in_package="lessons.layers.DecoderLayer",

@@ -1,12 +1,14 @@
 """Lesson 08, my_three_parts: what learners write."""
 
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
     def my_three_parts(x, memory, parts, norms, norm_first):
         calls = [parts[0], lambda y: parts[1](y, memory), parts[2]]
-        for call, norm in zip(calls, norms):
+        for number, (call, norm) in enumerate(zip(calls, norms)):
+            if number == 1 and memory is None:
+                continue
             x = x + call(norm(x)) if norm_first else norm(x + call(x))
         return x
 
@@ -18,11 +20,11 @@ with right:
         a, b, c = norms
         if norm_first:
             x = look(a(x)) + x
-            x = ask(b(x), memory) + x
+            x = ask(b(x), memory) + x if memory is not None else x
             x = feed(c(x)) + x
         else:
             x = a(look(x) + x)
-            x = b(ask(x, memory) + x)
+            x = b(ask(x, memory) + x) if memory is not None else x
             x = c(feed(x) + x)
         return x
 
@@ -99,3 +101,31 @@ with wrong("around the feed-forward network is missing"):
         x = a(x + look(x))
         x = b(x + ask(x, memory))
         return c(feed(x))
+
+
+edit("number == 1 and memory is None", "False", "there is no source to attend to")
+
+with wrong("the second norm is left out, too"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        none = memory is None
+        if norm_first:
+            x = x + look(a(x))
+            x = x + (0 if none else ask(b(x), memory))
+            return x + feed(c(x))
+        x = a(x + look(x))
+        x = b(x + (0 if none else ask(x, memory)))
+        return c(x + feed(x))
+
+
+with wrong("got the norm of cross-attention"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        calls = [parts[0], lambda y: parts[1](y, memory), parts[2]]
+        if memory is None:
+            calls = [parts[0], parts[2]]
+        for call, norm in zip(calls, norms):
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+        return x
