@@ -24,7 +24,9 @@ def make_model(**options):
 def test_alone_it_is_a_lesson():
     tour = ShapeTour()
     shapes = {tuple(stop.tensor.shape) for stop in tour.stops}
-    assert {(2, 5), (2, 5, 6), (2, 3, 5, 5), (2, 4), (2, 4, 6), (2, 3, 4, 4), (2, 3, 4, 5)} <= shapes
+    assert {(2, 5), (2, 5, 12), (2, 3, 5, 5), (2, 4), (2, 4, 6), (2, 3, 4, 4), (2, 3, 4, 5)} <= shapes
+    sizes = {axis: size for stop in tour.stops for axis, size in zip(stop.axes.split(), stop.tensor.shape)}
+    assert len(set(sizes.values())) == len(sizes), "axes of equal size are easily confused"
     assert repr(tour) == "ShapeTour: stop 1 of 18, encoder, source ids, (2, 5)"
     assert all(len(stop.axes.split()) == stop.tensor.dim() for stop in tour.stops)
 

@@ -220,7 +220,7 @@ def _example() -> tuple[Transformer, Tensor, Tensor, list[list[str]], list[list[
     with torch.random.fork_rng():
         torch.manual_seed(0)
         config = TransformerConfig(
-            len(words[0]), len(words[1]), 6, 3, num_layers=2, d_ff=16, dropout=0.0, norm_first=True
+            len(words[0]), len(words[1]), 12, 3, num_layers=2, d_ff=16, dropout=0.0, norm_first=True
         )
         model = Transformer(config).eval()
     return model, src, tgt, sides[0], sides[1]
