@@ -90,6 +90,15 @@ bug_hunt = Exercise(
             also=[edited(maps, "~real[:, None, None]", "~masks.causal(x.size(1))")],
         ),
         Mistake(
+            edited(maps, QUERIES, ("softmax(dim=-1)", "softmax(dim=-2)")),
+            "The softmax goes over the queries now, so each column sums to 1 instead of each row. It was right before: "
+            "over the keys, dim=-1. The bug is in the mask.",
+            also=[
+                edited(maps, "softmax(dim=-1)", "softmax(dim=-2)"),
+                edited(maps, QUERIES, ("-torch.inf", "torch.finfo(scores.dtype).min"), ("dim=-1", "dim=-2")),
+            ],
+        ),
+        Mistake(
             edited(maps, " / math.sqrt(q.size(-1))", ""),
             "The mask is right, but the scores are no longer divided by √d.",
         ),

@@ -150,6 +150,14 @@ renaming = Exercise(
             seen_in="12 layers, as in many models: the last layer numbers have two digits",
         ),
         Mistake(
+            edited(our_name, ('f"layers.{layer}', 'name if layer != "0" else f"layers.{layer}')),
+            "Only the names of layer 0 change; those of the other layers come back as they were. The number is the "
+            "third piece of the name: keep it, whatever it is.",
+            also=[
+                edited(our_name, ('f"layers.{layer}', "f\"{'layers' if layer == '0' else 'encoder.layer'}.{layer}")),
+            ],
+        ),
+        Mistake(
             edited(our_name, "{layer}", "{int(layer) + 1}"),
             "You added 1 to the layer's number. Both count from 0.",
         ),

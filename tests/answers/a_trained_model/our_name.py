@@ -111,3 +111,23 @@ with wrong("becomes a tuple; expected a string"):
     def my_our_name(name):
         _, _, layer, rest = name.split(".", 3)
         return ("layers", layer, rest)
+
+
+with wrong("Only the names of layer 0 change"):
+
+    def my_our_name(name):
+        table = {
+            "attention.self.query": "self_attn.q_proj",
+            "attention.self.key": "self_attn.k_proj",
+            "attention.self.value": "self_attn.v_proj",
+            "attention.output.dense": "self_attn.out_proj",
+            "attention.output.LayerNorm": "self_attn_residual.norm",
+            "intermediate.dense": "feed_forward.linear1",
+            "output.dense": "feed_forward.linear2",
+            "output.LayerNorm": "feed_forward_residual.norm",
+        }
+        name = name.replace("encoder.layer.0.", "layers.0.")
+        for old, new in table.items():
+            if name.startswith("layers.0." + old):
+                return name.replace(old, new)
+        return name
