@@ -74,6 +74,14 @@ bug_hunt = Exercise(
             lambda q, k, v: torch.tril(q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,
             "The blocked scores are 0 here, and a score of 0 still gets weight. They must be -inf.",
         ),
+        Mistake(
+            edited(_shipped, "diagonal=1", "diagonal=-1"),
+            "Still the triangle of the future, with the token before as well. The past is the other triangle.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT).masked_fill(~masks.causal(q.size(-2)), -torch.inf).softmax(dim=-1) @ v,
+            "The mask is right now, but the scores are not divided by √d, which torch's function does.",
+        ),
     ],
     hints=[
         "Print the mask for 3 tokens. Which keys are True in the first row?",

@@ -212,6 +212,15 @@ leak_finder = Exercise(
             lambda function, x: torch.zeros(len(x), len(x), dtype=torch.bool),
             "Nothing ever moves. Do you call the function on the changed copy, and compare with what it gave for x?",
         ),
+        Mistake(
+            edited(my_influence, ".any(dim=1)", ""),
+            "This says for each feature whether it moved. An output has moved if any of its features has: "
+            "moved.any(dim=-1).",
+        ),
+        Mistake(
+            edited(my_influence, "before = function(x)", "before = x"),
+            "You compared with x itself. Compare with what the function gives for x: before = function(x).",
+        ),
     ],
     hints=[
         "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is replaced: "

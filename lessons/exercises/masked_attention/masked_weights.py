@@ -132,7 +132,7 @@ masked_weights = Exercise(
             "A large negative number such as -1e9, instead of -inf, fails in a row with nothing to attend to: all its "
             "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
             seen_in="a query with nothing to attend to",
-            also=(_fill(-30.0), _fill(-1e4)),
+            also=(_fill(-30.0), _fill(-1e4), _fill(torch.finfo(torch.float32).min)),
         ),
         Mistake(
             _fill_and_multiply(-1e9),

@@ -93,6 +93,11 @@ padding_hidden = Exercise(
             "You counted the real tokens and assumed that they come first. Padding can also come first: compare each "
             "id with pad_id.",
         ),
+        Mistake(
+            lambda ids, pad_id: _compared(ids, pad_id) & masks.causal(ids.size(1)),
+            "This hides the future as well: the causal mask, which is a rule of its own. Padding is a rule about keys, "
+            "the same for every query.",
+        ),
     ],
     hints=[
         "Which ids are not padding? That is one comparison, of shape (B, K).",

@@ -117,6 +117,10 @@ rescue = Exercise(
             edited(rescued_weights, "~allowed", "allowed"),
             "The mask is inverted: you kept the weights of the blocked keys. True means may attend.",
         ),
+        Mistake(
+            edited(rescued_weights, ("0.0)", "-torch.inf)"), ("kept / total.masked_fill(total == 0, 1.0)", "kept")),
+            "-inf is for scores, before the softmax. These are weights already: a blocked one must become 0.",
+        ),
     ],
     hints=[
         "First set the blocked weights to 0. What does each row sum to now?",

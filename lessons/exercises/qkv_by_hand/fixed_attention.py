@@ -58,8 +58,9 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(attention, "q.size(-1)", "x.size(-1)"),
-            "The keys are right now, but the scores are divided by the root of the wrong size. d is the number of "
-            "features of a query, as it was.",
+            "The keys are right now, but the scores are no longer divided by √d, with d the number of features of a "
+            "query. That line was right.",
+            also=(edited(attention, "math.sqrt(q.size(-1))", "q.size(-1)"),),
         ),
         Mistake(
             edited(attention, (" / math.sqrt(q.size(-1))", ""), ("dim=-1)", "dim=-1) / math.sqrt(q.size(-1))")),
@@ -68,6 +69,10 @@ bug_hunt = Exercise(
         Mistake(
             edited(attention, "dim=-1", "dim=0"),
             "The keys are right now, but the softmax runs down the columns, over the queries. dim=-1 was right.",
+        ),
+        Mistake(
+            edited(attention, "return mix_values(weights, v)", "return weights"),
+            "These are the weights. The last line was right: it mixes the values by them.",
         ),
     ],
     hints=[

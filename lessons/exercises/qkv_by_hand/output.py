@@ -65,6 +65,14 @@ mixtures = Exercise(
             "Row i of your result is the value of token i alone. Each weight belongs to its own key: "
             "weights[i, j] * v[j], summed over j.",
         ),
+        Mistake(
+            lambda weights, v: weights[0] @ v,
+            "This is the output of the first query alone. Every query has one: collect them, and return the table.",
+        ),
+        Mistake(
+            lambda weights, v: weights * v.sum(dim=-1),
+            "You summed over the features of the values. Sum over the keys: the features stay.",
+        ),
     ],
     hints=[
         "Row i of the output is weights[i, 0] * v[0] + weights[i, 1] * v[1] + …",

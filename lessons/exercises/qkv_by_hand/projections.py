@@ -32,6 +32,7 @@ projections = Exercise(
         Mistake(
             edited(project, "x @ w_k", "x @ w_q"),
             "Your keys are your queries: k was made with w_q. Each of the three has its own matrix.",
+            also=(edited(project, ("x @ w_k", "x @ w_q"), ("x @ w_v", "x @ w_q")),),
         ),
         Mistake(
             edited(project, "x @ w_k, x @ w_v", "x @ w_v, x @ w_k"),
@@ -72,6 +73,14 @@ projections = Exercise(
         Mistake(
             edited(project, "x @ w_q,", "x @ w_q / w_q.size(1) ** 0.5,"),
             "You divided q by √d. That step belongs to the scores and comes later; return the plain products.",
+        ),
+        Mistake(
+            edited(project, "x @ w_q, x @ w_k, x @ w_v", "x @ w_k, x @ w_v, x @ w_q"),
+            "These are the right three, in the wrong order. Return q, k, v.",
+            also=(
+                edited(project, "x @ w_q, x @ w_k, x @ w_v", "x @ w_v, x @ w_q, x @ w_k"),
+                edited(project, "x @ w_q, x @ w_k, x @ w_v", "x @ w_v, x @ w_k, x @ w_q"),
+            ),
         ),
     ],
     hints=[

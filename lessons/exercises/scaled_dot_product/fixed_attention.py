@@ -1,5 +1,7 @@
 """Lesson 02, fixed_attention: find the axis that is wrong as soon as there is a batch."""
 
+import math
+
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
 from lessons.exercises.scaled_dot_product.attention import attention, in_one_line
@@ -42,6 +44,14 @@ bug_hunt = Exercise(
         Mistake(
             edited(in_one_line, "k.mT", "k.T"),
             "The transpose was right: .T reverses all axes, the batch too.",
+        ),
+        Mistake(
+            edited(in_one_line, "math.sqrt(q.size(-1))", "q.size(-1)"),
+            "The axis is right now, but you divide by d. The line of the scores was right: it divides by its root.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).flatten(-2).softmax(-1).view(*q.shape[:-1], -1) @ v,
+            "Now the weights of a whole table sum to 1. Each row should, by itself: dim=-1.",
         ),
     ],
     hints=[

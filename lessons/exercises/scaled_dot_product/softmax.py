@@ -95,6 +95,11 @@ soft_rows = Exercise(
             "The maximum is subtracted, but e is not raised to the rest. Weights are powers of e, divided by their "
             "sum.",
         ),
+        Mistake(
+            edited(softmax, "amax(dim=-1", "amax(dim=-2"),
+            "You subtracted each column's maximum, so the scores of a row no longer have the differences that they "
+            "had. Subtract each row's own maximum: dim=-1.",
+        ),
     ],
     hints=[
         "Raise e to each score, then divide each row by its sum. Which axis do you sum over?",

@@ -63,6 +63,10 @@ row_means = Exercise(
             "This is the mean of the first row alone. A return inside a loop ends the function in the first round: "
             "collect the means, and return them after the loop.",
         ),
+        Mistake(
+            lambda x: x.sum(dim=1) / x.numel(),
+            "You divided by the number of all entries. Divide each sum by the number of entries in its row.",
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

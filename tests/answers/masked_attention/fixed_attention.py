@@ -38,10 +38,25 @@ edit(
     of=2,
 )
 
-edit("True", "True, scale=1.0", "Values: output differs", of=1)
+edit("True", "True, scale=2.0", "Values: output differs", of=1)
 
 with wrong("You masked after the softmax"):
 
     def fixed_attention(q, k, v):
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
         return torch.tril(scores.softmax(dim=-1)) @ v
+
+
+with wrong("Still the triangle of the future"):
+
+    def fixed_attention(q, k, v):
+        length = q.size(-2)
+        mask = torch.triu(torch.ones(length, length, dtype=torch.bool), diagonal=-1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+with wrong("the scores are not divided by √d"):
+
+    def fixed_attention(q, k, v):
+        mask = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool).tril()
+        return (q @ k.mT).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ v

@@ -101,3 +101,25 @@ with wrong("Take the absolute value"):
             y[j] = torch.randn_like(x[j])
             columns.append((function(y) - before).sum(dim=-1) > 1e-5)
         return torch.stack(columns, dim=1)
+
+
+with wrong("for each feature whether it moved"):
+
+    def my_influence(function, x):
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append((function(y) - function(x)).abs() > 1e-5)
+        return torch.stack(columns, dim=1)
+
+
+with wrong("You compared with x itself"):
+
+    def my_influence(function, x):
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append(((function(y) - x).abs() > 1e-5).any(dim=-1))
+        return torch.stack(columns, dim=1)

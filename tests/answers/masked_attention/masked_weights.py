@@ -127,3 +127,9 @@ with wrong("It goes wrong here: two axes in front"):
     def my_masked_weights(scores, allowed):
         keys = 1 if scores.dim() == 2 else 2
         return scores.masked_fill(~allowed, -torch.inf).softmax(dim=keys).nan_to_num(0.0)
+
+
+with wrong("Its weights must be 0"):
+
+    def my_masked_weights(scores, allowed):
+        return scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(-1)

@@ -41,3 +41,10 @@ with wrong("an additive mask"):
         additive = torch.zeros(ids.shape)
         additive[ids == pad_id] = float("-inf")
         return additive[:, None, None, :]
+
+
+edit(
+    "[:, None, None, :]",
+    "[:, None, None, :] & torch.ones(ids.shape[1], ids.shape[1]).tril().bool()",
+    "hides the future",
+)

@@ -51,3 +51,9 @@ with wrong("number of visible keys"):
 
     def my_rescued_weights(weights, allowed):
         return weights * allowed / (allowed.sum(dim=-1, keepdim=True) + 1e-30)
+
+
+with wrong("-inf is for scores"):
+
+    def my_rescued_weights(weights, allowed):
+        return weights.masked_fill(~allowed, float("-inf"))

@@ -26,7 +26,11 @@ edit("@ w_q", "@ w_k", "Now the queries are keys as well")
 
 edit(" / math.sqrt(q.size(-1))", "", "no longer divided by √d")
 
-edit("q.size", "x.size", "the root of the wrong size")
+edit("q.size", "x.size", "the number of features of a query")
+
+edit("math.sqrt(q.size(-1))", "q.size(-1)", "the number of features of a query")
+
+edit("weights @ v", "weights", "These are the weights")
 
 edit("dim=-1)", "dim=0)", "over the queries")
 

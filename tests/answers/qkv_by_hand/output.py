@@ -47,3 +47,13 @@ with wrong("weights[i, j] * v[j], summed over j"):
             for j in range(len(v)):
                 output[i] += weights[i, j] * v[i]
         return output
+
+
+with wrong("the output of the first query alone"):
+
+    def my_output(weights, v):
+        for row in weights:
+            return row @ v
+
+
+edit("torch.matmul(weights, v)", "(weights[:, :, None] * v).sum(dim=-1)", "You summed over the features")

@@ -71,3 +71,8 @@ with wrong("v was made from k"):
         k = x @ w_k
         v = k @ w_v
         return q, k, v
+
+
+edit("x @ w_q, x @ w_k, x @ w_v", "x @ w_k, x @ w_v, x @ w_q", "in the wrong order")
+
+edit("x @ w_q, x @ w_k, x @ w_v", "x @ w_q, x @ w_q, x @ w_q", "Your keys are your queries")

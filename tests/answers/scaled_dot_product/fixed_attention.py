@@ -24,6 +24,10 @@ edit("=-1", "=2", "Axis 2 is the keys for a batch of tables")
 
 edit(" / math.sqrt(q.size(-1))", "", "no longer divided by √d")
 
+edit("math.sqrt(q.size(-1))", "q.size(-1)", "you divide by d")
+
+edit("scores.softmax(dim=-1)", "scores.flatten(-2).softmax(-1).view_as(scores)", "of a whole table sum to 1")
+
 edit("q.size(-1)", "k.size(-2)", "the root of the number of keys")
 
 edit("k.transpose(-2, -1)", "k.T", "reverses all axes")

@@ -63,3 +63,5 @@ edit(".values", "", "max with a dim gives two things")
 edit("scores - scores.max", "scores / scores.max", "You divided by the maximum")
 
 edit("powers.sum(dim=-1", "powers.sum(dim=-2", "Your columns sum to 1, not your rows")
+
+edit("scores.max(dim=-1", "scores.max(dim=-2", "each column's maximum")

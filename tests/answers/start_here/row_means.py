@@ -37,6 +37,8 @@ edit("x.mean(dim=1)", "[row.mean() for row in x]", "torch.stack makes one out of
 
 edit("x.mean(dim=1)", "x.median(dim=1).values", "That is the median")
 
+edit("x.mean(dim=1)", "x.sum(dim=1) / x.numel()", "the number of all entries")
+
 edit("return ", "", "does your function end with `return`")
 
 edit("x.mean(dim=1)", "x.sum(dim=1) / (x.size(1) - 1)", "one less than the number of columns")
