@@ -17,7 +17,7 @@ def torch_masks(src: Tensor, tgt: Tensor, src_pad_id: int, tgt_pad_id: int) -> t
     return src_key_padding_mask, tgt_mask, tgt_key_padding_mask, memory_key_padding_mask
 
 
-WORDS = (("src == src_pad_id", "src != src_pad_id"), ("tgt == tgt_pad_id", "tgt != tgt_pad_id"))  # True = a word
+INVERTED_PADDING = (("src == src_pad_id", "src != src_pad_id"), ("tgt == tgt_pad_id", "tgt != tgt_pad_id"))
 
 
 for_torch = Exercise(
@@ -38,7 +38,7 @@ for_torch = Exercise(
     outputs=("src_key_padding_mask", "tgt_mask", "tgt_key_padding_mask", "memory_key_padding_mask"),
     mistakes=[
         Mistake(
-            edited(torch_masks, *WORDS, ("~masks", "masks")),
+            edited(torch_masks, *INVERTED_PADDING, ("~masks", "masks")),
             "All four are inverted: nn.Transformer blocks where its masks are True.",
         ),
         Mistake(
@@ -47,7 +47,7 @@ for_torch = Exercise(
             "blocked: the model would see only the future.",
         ),
         Mistake(
-            edited(torch_masks, *WORDS),
+            edited(torch_masks, *INVERTED_PADDING),
             "tgt_mask is right, but your padding masks are True for real tokens. In nn.Transformer True means blocked:"
             " only the padding would be seen.",
         ),
