@@ -134,9 +134,9 @@ asking = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "~real[:, None]", "~real"),
-            "real is (B, S), the scores are (B, T, S): real meets the axes T and S, not B and S. That is an error, but "
-            "not where B = T or B = 1: there the queries of a sentence get the masks of several. Give real an axis for "
-            "the queries: (B, 1, S).",
+            "real is (B, S), the scores are (B, T, S): real meets the axes T and S. With B = 1 that is right by luck; "
+            "with B = T, query t of each sentence gets the mask of sentence t; else it is an error. Give real an axis "
+            "for the queries: (B, 1, S).",
             seen_in="as many sentences as target tokens",
         ),
         Mistake(

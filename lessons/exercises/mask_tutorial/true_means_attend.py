@@ -8,21 +8,21 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.probes import true_means_attend
 
 
-def _library(*, true_looks: bool, fill: float, empty: float | None):
+def _library(*, true_allows: bool, fill: float, empty: float | None):
     """An attention whose mask has the given meaning, and that gives `empty` for a row with no open key.
 
     Its values are not the tokens: where only a token itself is open, the output is still another than the token.
     """
 
     def attention(x: Tensor, mask: Tensor) -> Tensor:
-        hidden = ~mask if true_looks else mask
+        hidden = ~mask if true_allows else mask
         weights = (x @ x.mT).masked_fill(hidden, fill).softmax(dim=-1)
         if empty is not None:
             weights = weights.masked_fill(hidden.all(dim=-1, keepdim=True), empty)
         return weights @ x.flip(-1)
 
-    gives = "0" if empty == 0.0 else "NaN" if fill == -torch.inf else "an_even_share"
-    attention.__name__ = f"where_True_{'looks' if true_looks else 'blocks'}_and_an_empty_row_gives_{gives}"
+    gives = "0" if empty == 0.0 else "NaN" if fill == -torch.inf else "equal_weights"
+    attention.__name__ = f"where_True_{'allows' if true_allows else 'blocks'}_and_an_empty_row_gives_{gives}"
     return attention
 
 
@@ -48,11 +48,11 @@ meaning_found = Exercise(
         Case({"attention": attention, "x": numbers(generator, tokens, 3)})
         for attention, tokens in [
             (_fused, 4),
-            (_library(true_looks=False, fill=-torch.inf, empty=None), 5),
-            (_library(true_looks=True, fill=-torch.inf, empty=None), 3),
-            (_library(true_looks=False, fill=-torch.inf, empty=0.0), 4),
-            (_library(true_looks=True, fill=-1e9, empty=None), 5),
-            (_library(true_looks=False, fill=-1e9, empty=None), 3),
+            (_library(true_allows=False, fill=-torch.inf, empty=None), 5),
+            (_library(true_allows=True, fill=-torch.inf, empty=None), 3),
+            (_library(true_allows=False, fill=-torch.inf, empty=0.0), 4),
+            (_library(true_allows=True, fill=-1e9, empty=None), 5),
+            (_library(true_allows=False, fill=-1e9, empty=None), 3),
         ]
     ],
     outputs=("the answer",),

@@ -21,11 +21,11 @@ def _write_with(candidate, rows, bos_id, eos_id, pad_id, max_len):
 
 def _write_cases(generator) -> list[Case]:
     def case(vocab_size, max_len, chain, about=""):
-        """A model in which each word of the chain is followed by the next one; its first three are PAD, BOS and EOS."""
+        """A model in which each token of the chain is followed by the next; its first three are PAD, BOS and EOS."""
         pad_id, bos_id, eos_id, *others = chain
         rows = numbers(generator, vocab_size, vocab_size)
-        for word, after in zip([bos_id, *others, eos_id, pad_id], [*others, eos_id, others[1], others[-1]]):
-            rows[word, after] = 5.0
+        for token, after in zip([bos_id, *others, eos_id, pad_id], [*others, eos_id, others[1], others[-1]]):
+            rows[token, after] = 5.0
         marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
         return Case({"rows": rows, **marks, "max_len": max_len}, about=about)
 

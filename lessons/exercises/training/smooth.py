@@ -41,7 +41,7 @@ smoothing = Exercise(
         ),
         Mistake(
             edited(smooth, "+=", "="),
-            "The rows don't sum to 1: the correct token gets its part of the smoothing on top of 1 - smoothing.",
+            "The rows don't sum to 1: on top of 1 - smoothing, the correct token must get its part of smoothing.",
         ),
         Mistake(
             edited(

@@ -69,7 +69,7 @@ edit("dim=-1", "dim=-2", "which axis are the keys on?")
 
 edit("w_q.size(1)", "x.size(2)", "d is the size of a query")
 
-edit("real[:, None, :]", "real", "there the queries of a sentence get the masks of several")
+edit("real[:, None, :]", "real", "query t of each sentence gets the mask of sentence t")
 
 edit("real[:, None, :]", "real[:, :, None]", "You hid padding as a query")
 
