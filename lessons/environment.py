@@ -1,12 +1,14 @@
 """Checks that Python and the packages are the ones that the lessons need, and says what to do if not."""
 
 import sys
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements.txt"
+DISTRIBUTION = "transformer-lessons"
 USED = ("torch", "numpy", "matplotlib", "seaborn", "jupyterlab", "ipykernel")
 WAY_OUT = "Close JupyterLab and start it with `make lab` in the folder of the course."
 
@@ -19,8 +21,8 @@ def check_environment() -> None:
     print(WAY_OUT if wrong else "Everything is in place: Python, torch, and all that the lessons use.")
 
 
-def problems(python: tuple[int, int], wanted: dict[str, str], found: dict[str, str | None]) -> list[str]:
-    """One sentence per problem. wanted, found: versions by package; None means not installed."""
+def problems(python: tuple[int, int], wanted: Mapping[str, str | None], found: dict[str, str | None]) -> list[str]:
+    """One sentence per problem. wanted, found: versions by package; None means any, and not installed."""
     sentences = []
     if python < (3, 11):
         sentences.append(f"this is Python {python[0]}.{python[1]}; the course needs 3.11 or newer.")
@@ -28,20 +30,25 @@ def problems(python: tuple[int, int], wanted: dict[str, str], found: dict[str, s
         here = found.get(name)
         if here is None:
             sentences.append(f"{name} is not installed in the Python that this notebook runs in ({sys.executable}).")
-        elif here.split("+")[0] != version:
+        elif version is not None and here.split("+")[0] != version:
             sentences.append(f"{name} is {here}; the lessons were made with {version}.")
     return sentences
 
 
-def pinned() -> dict[str, str]:
-    """The versions in requirements.txt, for the packages that the lessons use."""
-    versions = {}
-    for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines():
-        if line and line[0] not in "#-":
-            requirement = Requirement(line)
-            if requirement.name in USED:
-                versions[requirement.name] = next(iter(requirement.specifier)).version
-    return versions
+def pinned() -> dict[str, str | None]:
+    """The versions of the packages that the lessons use: in requirements.txt, or, where pip has installed `lessons`
+    without this file, in what it asks for. None means any version.
+    """
+    if REQUIREMENTS.exists():
+        lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    else:
+        lines = metadata.requires(DISTRIBUTION) or []
+    wanted = [Requirement(line) for line in lines if line and line[0] not in "#-"]
+    return {
+        requirement.name: next((pin.version for pin in requirement.specifier), None)
+        for requirement in wanted
+        if requirement.name in USED
+    }
 
 
 def installed() -> dict[str, str | None]:

@@ -39,8 +39,16 @@ def test_what_is_wrong_is_named(python, found, sentence):
 
 def test_the_packages_that_are_compared_are_pinned_and_installed():
     assert set(pinned()) == set(USED)
-    assert pinned()["torch"] == "2.13.0"
+    assert pinned()["torch"] == "2.13.0" and None not in pinned().values()
     assert {name: version.split("+")[0] for name, version in installed().items()} == pinned()
+
+
+def test_a_package_that_pip_installed_knows_what_it_needs(monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
+    monkeypatch.setattr(metadata, "requires", {"transformer-lessons": ["torch==2.13.0", "numpy", "nbval"]}.get)
+    assert pinned() == {"torch": "2.13.0", "numpy": None}
+    assert problems((3, 11), pinned(), {"torch": "2.13.0", "numpy": "1.0"}) == []
+    assert len(problems((3, 11), pinned(), {"torch": "2.12.0", "numpy": None})) == 2
 
 
 def test_every_package_that_lessons_import_is_a_dependency():

@@ -203,6 +203,16 @@ def test_anatomy(name):
     assert [line[:2] for line in remember.splitlines() if re.match(r"\d\.", line)] == ["1.", "2.", "3.", "4.", "5."]
 
 
+@every_notebook
+def test_a_notebook_without_the_package_says_what_to_do(name):
+    """The line above the import that fails is shown with the error."""
+    source = next(cell.source for cell in code_cells(name) if "from lessons" in cell.source)
+    assert "%pip install git+<address of the course>" in source
+    if "except ModuleNotFoundError" not in source:
+        first = next(i for i, line in enumerate(source.splitlines()) if line.startswith("from lessons"))
+        assert source.splitlines()[first - 1].startswith("# No module named 'lessons'?")
+
+
 def test_no_source_is_shown_twice():
     """Neither in two lessons nor with the class that it belongs to."""
     calls = [node for name in NOTEBOOKS for cell in code_cells(name) for node in ast.walk(ast.parse(cell.source))]

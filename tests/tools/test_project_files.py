@@ -1,5 +1,6 @@
 """The files around the code agree with each other: version, licenses, workflow, hooks."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -65,3 +66,26 @@ def test_an_issue_template_asks_for_something(path):
     template = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert template["name"] and template["description"]
     assert any(field.get("validations", {}).get("required") for field in template["body"])
+
+
+def test_binder_and_codespaces_set_up_what_is_here():
+    """Both have not run yet: what they name is there at least."""
+    setup = (ROOT / "tools" / "setup.py").read_text(encoding="utf-8")
+    after_build = (ROOT / ".binder" / "postBuild").read_text(encoding="utf-8")
+    assert (ROOT / ".binder" / "postBuild").stat().st_mode & 0o111
+    assert re.search(r"uv==[\d.]+", after_build).group() == re.search(r'UV, .* = "(uv==[\d.]+)"', setup).group(1)
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    named = re.findall(r"[\w-]+\.txt|tools/\w+\.py|tools\.\w+", after_build + container["postCreateCommand"])
+    assert {"requirements.txt", "requirements-no-deps.txt", "tools/setup.py", "tools.lab"} == set(named)
+    for name in named:
+        path = name if name.endswith((".txt", ".py")) else name.replace(".", "/") + ".py"
+        assert (ROOT / path).is_file(), name
+    pythons = [(ROOT / ".binder" / "runtime.txt").read_text(encoding="utf-8"), container["image"]]
+    assert {re.search(r"3\.\d+", python).group() for python in pythons} == {"3.12"}
+    assert PROJECT["requires-python"] == ">=3.11,<3.15"
+
+
+def test_the_page_of_where_it_runs_names_tests_that_are_there():
+    page = (ROOT / "tools" / "site" / "pages" / "where_it_runs.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`(tests/[\w/.]+)`", page):
+        assert (ROOT / name).exists(), name
