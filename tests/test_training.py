@@ -623,6 +623,14 @@ def test_teacher_forced_loss_is_that_of_the_real_words_without_dropout():
     assert model.training
 
 
+def test_padding_makes_no_sentence_wrong():
+    model, batch = make().model, held_out(2)
+    with torch.no_grad():
+        model.out_proj.bias[4] = 1e4  # always the first letter
+    tgt = torch.tensor([[1, 4, 4, 4], [1, 4, 4, PAD]])
+    assert teacher_forced(model, Batch(batch.src, tgt), TASK)[:2] == (1.0, 1.0)
+
+
 def test_a_sentence_that_does_not_end_is_no_match():
     model, batch = make().model.eval(), held_out(4)
     with torch.no_grad():
