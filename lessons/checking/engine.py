@@ -251,6 +251,8 @@ class Exercise:
             if self._first_wrong(mine, right) == place
         ]
         story = related(pairs, others)
+        if story and len(self.outputs) > 1:
+            story = story.replace("Yours is", f"Your {self.outputs[place]} is", 1)
         return [story] if story else []
 
     def _right_ones(self, got: Outcome, want: Outcome) -> str | None:

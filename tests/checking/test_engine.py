@@ -215,7 +215,8 @@ def test_several_results():
     report = pair.check(lambda x: (x, x))
     assert report.message.startswith("Values: two differs in 6 of 6 places")
     assert "one, yours" not in report.evidence
-    assert report.message.endswith("\nRight: one.\nYours is `x`, unchanged.")
+    assert report.message.endswith("\nRight: one.\nYour two is `x`, unchanged.")
+    assert pair.check(lambda x: (2 * x, x)).message.endswith("\nYour one is what is expected as two.")
 
 
 def test_a_result_that_is_none_at_times():
