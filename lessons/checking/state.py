@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from operator import is_
 from typing import Any
 
 import numpy as np
@@ -169,10 +168,7 @@ def put_functions_back() -> list[str]:
 
 def _is_as_it_was() -> bool:
     """Whether all owners contain the very things that were noted, in the same order."""
-    return len(_noted) == len(_CONTENTS) and all(
-        len(contents) == len(noted) and all(map(is_, contents.values(), noted))
-        for contents, noted in zip(_CONTENTS, _noted)
-    )
+    return _same([[*contents.values()] for contents in _CONTENTS], _noted)
 
 
 def _same(now: object, before: object) -> bool:
