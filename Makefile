@@ -18,7 +18,7 @@ test: ## run all tests (TEST_ARGS are passed to pytest)
 	$(SETUP_DEV)
 	$(VENV_PYTHON) -m pytest $(TEST_ARGS)
 
-check: ## lint, types, and all tests without a notebook, a browser or the network
+check: ## lint, types, and quick tests, without a notebook, a browser or the network
 	$(SETUP_DEV)
 	$(VENV_PYTHON) -m tools.check
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,19 @@ PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark by folder, and order so that the workers finish together."""
+    """Mark by folder and place in a sweep, and order so that the workers finish together."""
+    of_the_sweep = Counter()
     for item in items:
         if item.path.suffix == ".ipynb":
             item.add_marker("notebook")
             item.output_timeout = PATIENCE
         if item.path.is_relative_to(ROOT / "tests" / "browser"):
             item.add_marker("browser")
+        if rare := item.get_closest_marker("one_of"):
+            function = item.nodeid.partition("[")[0]
+            if of_the_sweep[function] % rare.args[0]:
+                item.add_marker("thorough")
+            of_the_sweep[function] += 1
     items.sort(key=lambda item: [not item.path.is_relative_to(ROOT / folder) for folder in LONGEST_FIRST])
 
 

@@ -65,6 +65,7 @@ def assert_near(ours, theirs, tolerance):
     torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.one_of(5)
 @every_rule
 @every_dtype
 @every_lead
@@ -308,6 +309,7 @@ def torch_masks(rule):
     }[rule]
 
 
+@pytest.mark.one_of(5)
 @pytest.mark.parametrize(
     "rule",
     ["none", "causal", "causal, additive", "padding", "padding, converted", "padding & causal", "each head its own"],

@@ -23,6 +23,7 @@ def run_here(command, **options):
     return subprocess.CompletedProcess(command, 0, out.getvalue())
 
 
+@pytest.mark.thorough("runs every benchmark")
 @pytest.mark.parametrize("name", [name for name in ALL if name != "widgets"])
 def test_a_smoke_run(name, capsys, monkeypatch):
     monkeypatch.setattr(subprocess, "run", run_here)

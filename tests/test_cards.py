@@ -183,6 +183,7 @@ def test_03_masked_attention(seed):
         assert_same(output, F.scaled_dot_product_attention(*inputs, attn_mask=allowed), inputs)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("size", [1.0, 30.0, 1000.0])
 def test_03_the_detector_of_the_card(size):
     """It finds the leak whatever the size of the scores, also behind a layer norm, and accuses no right mask."""

@@ -53,6 +53,7 @@ def words(*probabilities):
 # --- the cache -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(5)
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -457,6 +458,7 @@ def test_errors_of_the_distribution(options, message):
 # --- speculative decoding --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough("draws hundreds of times")
 def test_a_judged_word_is_drawn_as_the_large_model_would():
     guessed, true = torch.tensor([[0.7, 0.2, 0.1, 0.0]]), torch.tensor([[0.3, 0.3, 0.0, 0.4], [1.0, 0.0, 0.0, 0.0]])
     drawn, stayed, random = torch.zeros(4), 0, generator()
@@ -473,6 +475,7 @@ def speculate(table, draft, seed, **options):
     return steps[-1].ids, steps
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("proposals", [1, 2, 5])
 def test_whole_sentences_are_drawn_as_the_large_model_would(proposals):
     """All sentences of at most three words: their shares against their probabilities, by a chi-squared of 1 sigma."""

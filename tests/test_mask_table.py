@@ -218,6 +218,7 @@ def hugging_face(implementation, kind="bert"):
     return lambda x, mask: model(inputs_embeds=x[None], attention_mask=mask).last_hidden_state[0]
 
 
+@pytest.mark.thorough("imports transformers")
 @pytest.mark.parametrize("implementation", ["eager", "sdpa"])
 def test_hugging_face_2d(implementation):
     row, model = "Hugging Face, attention_mask, 2-D", hugging_face(implementation)
@@ -232,6 +233,7 @@ def test_hugging_face_2d(implementation):
     assert torch.equal(moved, ~HIDDEN)
 
 
+@pytest.mark.thorough("imports transformers")
 @pytest.mark.parametrize("implementation", ["eager", "sdpa"])
 def test_hugging_face_4d(implementation):
     row, model = "Hugging Face, attention_mask, 4-D", hugging_face(implementation)

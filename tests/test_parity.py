@@ -104,6 +104,7 @@ def their_decoder_masks():
     }
 
 
+@pytest.mark.one_of(3)
 @every_order
 @every_end
 @every_activation
@@ -115,6 +116,7 @@ def test_encoder(norm_first, final_norm, activation, train):
     assert_same(ours, theirs, ours(x, SRC)[0], their_output, [x])
 
 
+@pytest.mark.one_of(3)
 @every_order
 @every_end
 @every_activation
@@ -145,6 +147,7 @@ def padded_ids():
     return src, tgt
 
 
+@pytest.mark.one_of(5)
 @every_order
 @every_end
 @every_mode
@@ -198,6 +201,7 @@ MODULES = {
 }
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", MODULES)
 @every_mode
 def test_there_and_back(name, train):

@@ -205,6 +205,7 @@ def test_the_model_gives_what_the_reference_gives(minilm):
 
 if importlib.util.find_spec("transformers"):  # no part of the course; compared with where somebody has it
 
+    @pytest.mark.thorough("imports transformers")
     def test_the_model_gives_what_transformers_gives(minilm):
         from transformers import BertModel
 

@@ -217,6 +217,7 @@ def test_the_generator_alone_decides(tmp_path, task):
     assert task.examples(64, seeded(3)) != task.examples(64, seeded(4))
 
 
+@pytest.mark.thorough("reads thousands of pairs")
 def test_held_out_sources_are_not_in_training(many, task):
     sources = {split: {s for s, _ in drawn(task, split)} for split in ("train", "held_out")}
     assert not sources["train"] & sources["held_out"]
@@ -305,6 +306,7 @@ def test_size_and_split_are_checked(task):
             asks()
 
 
+@pytest.mark.thorough("reads thousands of pairs")
 def test_memory_is_a_few_bytes_for_each_piece(tmp_path):
     path = write_pairs(tmp_path / "pairs.tsv", 5000)
     tracemalloc.start()

@@ -50,6 +50,7 @@ def test_a_batch_has_marks_around_the_target_and_padding_behind(task, split):
             assert [row[0] == BOS, row[length - 1] == EOS] == [marks == 2] * 2
 
 
+@pytest.mark.one_of(3)
 @EACH
 @SPLITS
 def test_no_word_is_unknown_and_no_id_too_great(task, split):
@@ -60,6 +61,7 @@ def test_no_word_is_unknown_and_no_id_too_great(task, split):
         assert batch.src.max() < len(task.src_vocab) and batch.tgt.max() < len(task.tgt_vocab)
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 @EACH
 def test_every_word_of_the_vocabularies_occurs(task):
     batch = task.batch(3000, seeded())
@@ -125,6 +127,7 @@ def test_decoding_ends_at_the_first_end_mark(task):
     assert task.decode([*ids, *ids[1:], EOS]) == task.decode(ids) == task.decode(ids[1:-1]) == task.decode([PAD, *ids])
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 @EACH
 def test_no_held_out_source_occurs_in_training(task):
     seen = {source for source, _ in task.examples(5000, seeded(0))}
@@ -360,6 +363,7 @@ def test_every_numeral_is_worth_its_number():
         assert value_of_english(numerals.english(number)) == number
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("largest", [999, 40_000, 99_999, 99_999_999])
 @SPLITS
 def test_numerals_hold_groups_of_three_digits_out(largest, split):
@@ -547,6 +551,7 @@ def drawn():
     return Translation().pairs(50_000, random.Random(0), "train")
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 def test_an_english_sentence_has_one_translation(drawn):
     held_out = Translation().pairs(20_000, random.Random(0), "held_out")
     translated = {}
@@ -554,12 +559,14 @@ def test_an_english_sentence_has_one_translation(drawn):
         assert translated.setdefault(" ".join(src), tgt) == tgt
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 def test_there_are_millions_of_sentences(drawn):
     """Of so many draws, two of the same sentence are rare: n² / 2m of n draws, if there were m equally likely ones."""
     coincidences = len(drawn) - len({tuple(src) for src, _ in drawn})
     assert coincidences < len(drawn) ** 2 / 2 / 2_000_000
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 def test_sentences_are_short(drawn):
     for side in zip(*drawn):
         lengths = [len(sentence) for sentence in side]
@@ -567,6 +574,7 @@ def test_sentences_are_short(drawn):
         assert 8 < sum(lengths) / len(lengths) < 9.5
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 def test_there_are_200_words_on_each_side_and_each_is_frequent(drawn):
     for vocab, side in zip((Translation().src_vocab, Translation().tgt_vocab), zip(*drawn)):
         frequency = Counter(word for sentence in side for word in set(sentence))
@@ -575,6 +583,7 @@ def test_there_are_200_words_on_each_side_and_each_is_frequent(drawn):
         assert min(frequency.values()) >= 100
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 def test_each_kind_of_reordering_is_frequent(drawn):
     chinese = [" ".join(tgt) for _, tgt in drawn]
     for pattern in (
@@ -600,6 +609,7 @@ def verbs_and_nouns(sentence):
     return {VERB_FORMS[w] for w in sentence if w in VERB_FORMS}, {NOUN_FORMS[w] for w in sentence if w in NOUN_FORMS}
 
 
+@pytest.mark.thorough("draws thousands of pairs")
 def test_no_verb_with_its_object_is_drawn_in_the_wrong_split(drawn):
     held_out = Translation().pairs(5000, random.Random(0), "held_out")
     found = {True: set(), False: set()}

@@ -179,6 +179,7 @@ def learned():
     return trainer.model, [progress.loss for progress in trainer.fit()]
 
 
+@pytest.mark.thorough("trains until it has learned")
 def test_it_learns(learned):
     model, losses = learned
     assert losses[-1] < losses[0] / 5
@@ -340,6 +341,7 @@ def interrupt_at(place, function, after=None):
     return False
 
 
+@pytest.mark.thorough("interrupted at dozens of places")
 def test_interrupted_anywhere_a_step_is_whole_or_not_taken():
     """From where the optimizer's work is prepared to the end of the loop; there are some thousand places."""
     before, after = make(), make()
@@ -366,6 +368,7 @@ def test_interrupted_anywhere_a_step_is_whole_or_not_taken():
     assert len(taken) > 20
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("place", range(0, 400, 37))
 def test_interrupted_while_it_loads_it_is_as_before_or_loaded(place, saved):
     (whole, path), trainer = saved, make(replace(RECIPE, steps=7))
@@ -499,6 +502,7 @@ def unchanged():
     return make()
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -669,6 +673,7 @@ def test_measuring_needs_no_dropout_and_leaves_the_mode(mode):
     assert model.training is mode
 
 
+@pytest.mark.thorough("trains until it has learned")
 def test_translate_gives_texts(learned):
     model, _ = learned
     assert translate(model, ["a b c", "k i n d"], TASK) == ["c b a", "d n i k"]

@@ -84,6 +84,7 @@ def test_encode_and_decode_are_forward_in_two_steps(train):
     torch.testing.assert_close(module.decode(tgt, memory, src), module(src, tgt)[0])
 
 
+@pytest.mark.one_of(5)
 @every_positions
 @every_order
 @pytest.mark.parametrize("lengths", [((7, 4), (3, 5)), ((0, 7), (5, 0)), ((0, 0), (0, 0))])
@@ -99,6 +100,7 @@ def test_both_paths_agree_and_nothing_is_nan(positions, norm_first, lengths):
     torch.testing.assert_close(found[0], found[1])
 
 
+@pytest.mark.one_of(5)
 @every_positions
 @both_paths
 @pytest.mark.parametrize(("src", "tgt"), [((2, 0), (2, 5)), ((2, 7), (2, 0)), ((0, 7), (0, 5))])
@@ -139,6 +141,7 @@ def test_nothing_is_left_on_the_model():
 # --- what depends on what --------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_of(5)
 @every_positions
 @every_mode
 @both_paths
@@ -307,6 +310,7 @@ def test_dropout_acts_in_training_only():
     assert module.tgt_embedding(ids[1]).eq(0).any()
 
 
+@pytest.mark.one_of(3)
 @every_positions
 @pytest.mark.parametrize("tie_embeddings", [True, False])
 def test_state_dict_there_and_back(positions, tie_embeddings, tmp_path):

@@ -1,10 +1,11 @@
-"""Is it right? Lint, types, and all tests without a notebook, a browser or the network: python -m tools.check."""
+"""Is it right? Lint, types, and quick tests, without a notebook, a browser or the network: python -m tools.check."""
 
 import subprocess
 import sys
 import time
 
-TESTS = ["pytest", "-m", "not browser and not notebook and not network", "--ignore=tests/browser", "tests"]
+LEFT_OUT = ["browser", "notebook", "network", "thorough"]
+TESTS = ["pytest", "-m", " and ".join(f"not {kind}" for kind in LEFT_OUT), "--ignore=tests/browser", "tests"]
 BESIDE = (  # run while the tests do, and told after them
     ["ruff", "check"],
     ["ruff", "format", "--check"],

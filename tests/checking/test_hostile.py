@@ -454,6 +454,7 @@ def wait(x):
         time.sleep(0.01)
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "candidate",
     [spin, catch_all, catch_and_return, finish_slowly, Looping.apply, endless_text, wait],

@@ -31,6 +31,8 @@ FUNCTIONS = {name: exercise for name, exercise in EXERCISES.items() if exercise.
 WRITTEN = {f"{lesson}-{name}": (lesson, name) for lesson, name in answers.ANSWERS}
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 every_function = pytest.mark.parametrize("exercise", FUNCTIONS.values(), ids=FUNCTIONS)
+the_others = pytest.param("the others", marks=pytest.mark.thorough("three of four answers"))
+parts = pytest.mark.parametrize("part", ["some", the_others])  # of what an exercise is tried with
 every_written = pytest.mark.parametrize("key", WRITTEN.values(), ids=WRITTEN)
 
 
@@ -48,9 +50,15 @@ def test_the_reference_passes(exercise):
     assert report.passed, report
 
 
+def part_of(things, part):
+    """`some` are every fourth, from the first on."""
+    return [thing for number, thing in enumerate(things) if (number % 4 == 0) == (part == "some")]
+
+
+@parts
 @every_exercise
-def test_each_known_mistake_is_named(exercise, few_combinations):
-    for number, mistake in enumerate(exercise.mistakes):
+def test_each_known_mistake_is_named(exercise, part, few_combinations):
+    for number, mistake in part_of([*enumerate(exercise.mistakes)], part):
         for way, wrong in enumerate((mistake.wrong, *mistake.also)):
             report = exercise.check(wrong)
             assert report.verdict == "Not yet", (number, way)
@@ -60,6 +68,7 @@ def test_each_known_mistake_is_named(exercise, few_combinations):
                 assert f"It goes wrong here: {mistake.seen_in}." in report.message, (number, way)
 
 
+@pytest.mark.thorough("runs every known mistake")
 @every_exercise
 def test_no_two_hints_can_be_confused(exercise):
     cases = range(len(exercise.draw()))
@@ -118,13 +127,15 @@ DAMAGE = {  # what is changed: how, and what is then said
 }
 
 
+@pytest.mark.one_of(len(DAMAGE))
+@pytest.mark.parametrize("damage", DAMAGE)
 @every_function
-def test_what_nobody_foresaw_is_rejected(exercise, few_combinations):
-    for damage, (change, story) in DAMAGE.items():
-        report = check_damaged(exercise, change)
-        assert not report.passed, damage
-        if report.mistake is None:
-            assert re.search(story, report.message), (damage, report)
+def test_what_nobody_foresaw_is_rejected(exercise, damage, few_combinations):
+    change, story = DAMAGE[damage]
+    report = check_damaged(exercise, change)
+    assert not report.passed
+    if report.mistake is None:
+        assert re.search(story, report.message), report
 
 
 @every_exercise
@@ -166,9 +177,10 @@ def test_every_exercise_has_written_answers():
     assert set(answers.RIGHT) == set(answers.WRONG) == keys
 
 
+@parts
 @every_written
-def test_every_right_way_is_accepted(key):
-    for text in answers.RIGHT[key]:
+def test_every_right_way_is_accepted(key, part):
+    for text in part_of(answers.RIGHT[key], part):
         candidate, exercise = written(*key, text)
         report = exercise.check(candidate)
         assert report.passed, (text, report)
@@ -178,9 +190,10 @@ def all_combinations():
     return patch.object(beside_torch, "combinations", combinations)
 
 
+@parts
 @every_written
-def test_a_wrong_way_gets_its_sentence(key, few_combinations):
-    for text, phrase in answers.WRONG[key]:
+def test_a_wrong_way_gets_its_sentence(key, part, few_combinations):
+    for text, phrase in part_of(answers.WRONG[key], part):
         candidate, exercise = written(*key, text)
         with all_combinations() if phrase.startswith("exactly where") else nullcontext():
             report = exercise.check(candidate)

@@ -223,6 +223,7 @@ SITUATIONS = {  # what the learner did, what the new edition changed, and what t
 }
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_both_sides_changed(course, name):
     learned, published, expected = SITUATIONS[name]
@@ -242,6 +243,7 @@ def test_both_sides_changed(course, name):
     nbformat.validate(read(course.own / NAME))
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_without_the_edition_before_nothing_is_lost_either(course, name):
     learned, published, _ = SITUATIONS[name]
@@ -493,6 +495,7 @@ def test_a_lesson_that_is_not_there_is_said(course, capsys, number):
     assert said == f"LESSON is {number!r}; expected one of 03: make reset LESSON=03\n"
 
 
+@pytest.mark.one_of(5)
 @pytest.mark.parametrize("number", ["", "'", '"; echo no; "', "$(echo no)", "`echo no`"])
 def test_make_hands_every_name_over(number):
     variables = ["SETUP=@true", f"VENV_PYTHON={sys.executable}", f"LESSON={number.replace('$', '$$')}"]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools import check
+
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
@@ -89,3 +91,9 @@ def test_the_page_of_where_it_runs_names_tests_that_are_there():
     page = (ROOT / "tools" / "site" / "pages" / "where_it_runs.md").read_text(encoding="utf-8")
     for name in re.findall(r"`(tests/[\w/.]+)`", page):
         assert (ROOT / name).exists(), name
+
+
+def test_make_check_leaves_out_kinds_of_tests_that_there_are_and_make_test_none():
+    options = SETTINGS["tool"]["pytest"]["ini_options"]
+    assert set(check.LEFT_OUT) <= {re.match(r"\w+", marker)[0] for marker in options["markers"]}
+    assert "-m" not in options["addopts"]

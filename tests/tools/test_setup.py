@@ -151,6 +151,7 @@ def test_wrong_version_gets_a_sentence(project, monkeypatch, capsys, version):
     assert not project.venv.exists()
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_second_run_does_nothing(ready):
     add_wheel(ready, "alpha")
     assert ready.setup().returncode == 0
@@ -167,6 +168,7 @@ def test_changed_requirements_are_installed(ready):
     assert ready.imports("alpha")
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_development_comes_on_top(ready):
     add_wheel(ready, "alpha", file=ready.development)
     assert ready.setup().stdout == ""
@@ -177,6 +179,7 @@ def test_development_comes_on_top(ready):
     assert ready.setup().stdout == ""
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_requirements_of_both_kinds_are_installed_again(ready):
     assert ready.setup("--dev").returncode == 0
     add_wheel(ready, "alpha")
@@ -184,6 +187,7 @@ def test_requirements_of_both_kinds_are_installed_again(ready):
     assert "Installing" in ready.setup("--dev").stdout
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_only_what_is_named_is_installed(ready):
     add_wheel(ready, "alpha", needs="no-such-package")
     result = ready.setup()
@@ -201,6 +205,7 @@ def test_a_model_that_nobody_offers_does_not_stop_the_setup(ready):
     assert ready.setup().stderr == ""
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_a_model_that_cannot_be_reached_stops_the_setup(ready):
     ready.without_dependencies.write_text(UNREACHABLE)
     assert_one_sentence(ready.setup(), "the package index cannot be reached", "run the same command again")
@@ -208,6 +213,7 @@ def test_a_model_that_cannot_be_reached_stops_the_setup(ready):
     assert "Installing" in ready.setup().stdout
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_any_name_of_a_folder_is_fine_and_the_course_can_be_moved(tmp_path):
     project = new_project(tmp_path / "a $name 'of' {mine} ü 课")
     result = project.setup()
@@ -217,6 +223,7 @@ def test_any_name_of_a_folder_is_fine_and_the_course_can_be_moved(tmp_path):
     assert moved.imports("lessons.plots")
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_a_course_that_does_not_start_is_not_ready(ready):
     ready.requirements.write_text("# changed")
     (ready.root / "lessons" / "plots.py").write_text("import gone")
@@ -239,6 +246,7 @@ def break_python(project):
     project.python.write_text("not a program")
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 @pytest.mark.parametrize(("damage", "anew"), [(remove_stamp, False), (remove_python, True), (break_python, True)])
 def test_half_made_venv_is_repaired(ready, damage, anew):
     add_wheel(ready, "alpha")
@@ -327,6 +335,7 @@ def test_unreachable_index_gets_a_sentence(ready):
     assert "127.0.0.1" in (ready.venv / "setup.log").read_text()
 
 
+@pytest.mark.thorough("makes and fills a .venv")
 def test_failed_setup_is_not_taken_for_a_finished_one(ready):
     before = ready.requirements.read_text()
     ready.requirements.write_text(UNREACHABLE)

@@ -77,6 +77,7 @@ def test_options_are_those_of_sample():
     assert DecodingExplorer(**set_to).options == set_to
 
 
+@pytest.mark.one_of(5)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("decoder", [Cached, Recomputed])

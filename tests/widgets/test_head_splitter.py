@@ -203,6 +203,7 @@ def test_sizes_that_fit_together_can_be_set_together():
 # Pictures
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (1, 6, 8, 4), (3, 6, 2, 4), (3, 2, 8, 4)])
 @pytest.mark.parametrize("labels", ["numbers", "homes"])
 def test_the_stored_picture_is_small(sizes, labels):

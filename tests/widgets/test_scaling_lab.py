@@ -64,6 +64,7 @@ def test_the_numbers_of_one_query_are_those_of_torch(state):
     assert lab.gradient_size == pytest.approx(gradient.norm().item(), abs=1e-9)
 
 
+@pytest.mark.thorough("makes hundreds of widgets")
 def test_curves_gather_all_queries():
     lab = ScalingLab(16, 3, temperature=2.0)
     curves = lab.curves()

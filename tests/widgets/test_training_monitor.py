@@ -326,6 +326,7 @@ def test_a_click_after_the_end_does_nothing(sent):
     assert browser(sent, {})["paused"] is False
 
 
+@pytest.mark.thorough("trains in two threads")
 def test_the_thread_of_the_browser_and_the_training_change_nothing_of_each_other():
     monitor, refused, over = TrainingMonitor(), [], threading.Event()
 
