@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from jupyterlab.labapp import LabApp
-from jupyterlab_server.config import ConfigManager
 
 from tools import lab
 from tools.copies import Copies, write
@@ -24,6 +22,8 @@ def home(monkeypatch, tmp_path):
 
 
 def overrides():
+    from jupyterlab_server.config import ConfigManager  # a second of importing, of which the other tests need nothing
+
     return ConfigManager(config_dir_name="labconfig").get("default_setting_overrides")
 
 
@@ -61,7 +61,7 @@ def test_where_the_home_folder_cannot_be_written_to(home):
 def test_the_first_lesson_opens_in_the_folder_of_the_course(home, monkeypatch):
     monkeypatch.chdir(home)
     started = []
-    monkeypatch.setattr(LabApp, "launch_instance", started.append)
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", started.append)
     copies = Copies(home)
     write(Copies().edition("00_start_here.ipynb"), copies.notebooks / "00_start_here.ipynb")
     monkeypatch.setattr(lab, "Copies", lambda: copies)
