@@ -7,11 +7,23 @@ empty, nothing is stored.
 
 import json
 import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 FILE = Path(__file__).resolve().parents[1] / "work" / "progress.jsonl"
 MOST = 2**20  # bytes that are read, from the end of the file: more than ten thousand records
 VERDICTS = RIGHT, NOT_YET = "Right", "Not yet"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a check said. mistake: the beginning of what it said about a known mistake; empty if it named none."""
+
+    lesson: str
+    exercise: str
+    verdict: str
+    mistake: str = ""
 
 
 def kept_in() -> Path | None:
@@ -20,12 +32,13 @@ def kept_in() -> Path | None:
     return FILE if named is None else Path(named) if named else None
 
 
-def record(lesson: str, exercise: str, verdict: str) -> None:
-    """Store the verdict of a check, "Right" or "Not yet". If the disk can't be written to, nothing happens."""
+def record(lesson: str, exercise: str, verdict: str, mistake: str = "") -> None:
+    """Store what a check said: "Right" or "Not yet". If the disk can't be written to, nothing happens."""
     if verdict not in VERDICTS:
         raise ValueError(f"verdict is {verdict!r}; expected 'Right' or 'Not yet'")
-    if verdicts().get((lesson, exercise)) != verdict:
-        _append({"lesson": lesson, "exercise": exercise, "verdict": verdict})
+    new = Record(lesson, exercise, verdict, mistake)
+    if _latest(records(_lines())).get((lesson, exercise)) != new:
+        _append({name: value for name, value in asdict(new).items() if value})
 
 
 def forget(lesson: str) -> None:
@@ -36,17 +49,28 @@ def forget(lesson: str) -> None:
 
 def verdicts() -> dict[tuple[str, str], str]:
     """The latest verdict of each check: {(lesson, exercise): verdict}."""
-    found: dict[tuple[str, str], str] = {}
-    for line in _lines():
+    return {check: said.verdict for check, said in _latest(records(_lines())).items()}
+
+
+def records(lines: Iterable[str]) -> list[Record]:
+    """What the lines of a file say, from the oldest; without what was forgotten, and what another program wrote."""
+    found: list[Record] = []
+    for line in lines:
         try:
             entry = json.loads(line)
             if entry.get("forget"):
-                found = {key: verdict for key, verdict in found.items() if key[0] != entry["lesson"]}
-            elif entry["verdict"] in VERDICTS:
-                found[entry["lesson"], entry["exercise"]] = entry["verdict"]
+                found = [said for said in found if said.lesson != entry["lesson"]]
+                continue
+            said = Record(entry["lesson"], entry["exercise"], entry["verdict"], entry.get("mistake", ""))
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             continue  # truncated, or written by another program
+        if said.verdict in VERDICTS and all(isinstance(value, str) for value in asdict(said).values()):
+            found.append(said)
     return found
+
+
+def _latest(said: Iterable[Record]) -> dict[tuple[str, str], Record]:
+    return {(one.lesson, one.exercise): one for one in said}
 
 
 def _lines() -> list[str]:

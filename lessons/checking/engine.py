@@ -5,6 +5,7 @@ that gives the same wrong result is named. A mistake that nobody foresaw gets th
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,6 +48,12 @@ class Mistake:
     also: Sequence[Any] = ()
     seen_in: str = ""
 
+    @property
+    def name(self) -> str:
+        """The first sentence of the hint, or as many as make forty characters: what an overview calls the mistake."""
+        sentences = re.match(r".{40,}?[.?!](?=\s|$)", self.hint, re.DOTALL)
+        return sentences.group() if sentences else self.hint
+
 
 @dataclass(frozen=True)
 class Exercise:
@@ -85,7 +92,8 @@ class Exercise:
         """
         report = self._report(actual(candidate))
         if self.lesson and report.verdict in progress.VERDICTS:
-            progress.record(self.lesson, self.name, report.verdict)
+            named = report.mistake.name if isinstance(report.mistake, Mistake) else ""
+            progress.record(self.lesson, self.name, report.verdict, named)
         return report
 
     def best(self, candidate: Any) -> Any:
