@@ -4,7 +4,18 @@ import sys
 
 import benchmarks
 
-ALL = ("attention", "transformer", "imports", "notebooks", "widgets", "tasks", "decoding", "training", "tricks")
+ALL = (
+    "attention",
+    "transformer",
+    "imports",
+    "notebooks",
+    "memory",
+    "widgets",
+    "tasks",
+    "decoding",
+    "training",
+    "tricks",
+)
 
 
 def main(arguments: list[str]) -> int:

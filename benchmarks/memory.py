@@ -1,0 +1,46 @@
+"""The memory of each lesson's kernel, run from top to bottom: the most it had, and what each further learner costs.
+
+The first number contains the libraries, which are in memory once, however many kernels use them; the second doesn't.
+"""
+
+import os
+import sys
+
+import nbformat
+
+from benchmarks import report
+from benchmarks.notebooks import ROOT, load
+
+GOAL_PEAK, GOAL_OWN = 1000, 600  # MB
+ASK = """
+import pathlib
+
+lines = "".join(pathlib.Path("/proc/self", file).read_text() for file in ("status", "smaps_rollup")).splitlines()
+kilobytes = {line.split()[0]: line.split()[1] for line in lines if line.endswith(" kB")}
+print(kilobytes["VmHWM:"], kilobytes["Private_Dirty:"])
+"""
+
+
+def peak_and_own(notebook: nbformat.NotebookNode) -> tuple[float, float]:
+    """MB (of 1,000,000 bytes) of the notebook's kernel: its peak, and what it has to itself at the end."""
+    notebook.cells.append(nbformat.v4.new_code_cell(ASK))
+    load(ROOT / "tools" / "notebooks.py").run(notebook)
+    said = notebook.cells[-1].outputs[0].text.split()
+    return int(said[0]) * 1024 / 1e6, int(said[1]) * 1024 / 1e6
+
+
+def main(*, smoke: bool = False) -> None:
+    if sys.platform != "linux":
+        print("  only Linux tells how much memory a program has to itself")
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["LESSONS_PROGRESS"] = ""
+    empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import lessons.plots")])
+    notebooks = {"import lessons.plots": empty}
+    if not smoke:
+        paths = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+        notebooks |= {path.name: nbformat.read(path, as_version=4) for path in paths}
+    for name, notebook in notebooks.items():
+        peak, own = peak_and_own(notebook)
+        report(name, peak, "MB", GOAL_PEAK)
+        report(f"{name}, to itself", own, "MB", GOAL_OWN)
