@@ -2,6 +2,7 @@
 
 python tools/setup.py          what the lessons need
 python tools/setup.py --dev    and what developing the course needs
+python tools/setup.py --class  and what one machine for a whole class needs
 python tools/setup.py --gpu    and torch's build for this machine's GPU
 
 Every target of the Makefile runs this file first. When the environment is ready, it does nothing.
@@ -25,7 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 LOG = VENV / "setup.log"
-REQUIREMENTS, DEVELOPMENT = "requirements.txt", "requirements-dev.txt"
+REQUIREMENTS = "requirements.txt"
+KINDS = {"": REQUIREMENTS, "--dev": "requirements-dev.txt", "--class": "requirements-class.txt"}
 WITHOUT_DEPENDENCIES = "requirements-no-deps.txt"
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 SECONDS_OF_SILENCE = 5
@@ -97,11 +99,11 @@ def main(arguments=()):
     try:
         if arguments == ["--gpu"]:
             return install_gpu()
-        dev = arguments == ["--dev"]
-        if is_ready(dev):
+        kind = arguments[0] if arguments else ""
+        if is_ready(kind):
             return 0
         check_version(sys.version_info)
-        make_ready(dev)
+        make_ready(kind)
         return 0
     except SetupError as error:
         problem = str(error)
@@ -124,20 +126,21 @@ def check_version(version):
     )
 
 
-def make_ready(dev):
+def make_ready(kind):
     """Everything, from nothing or from wherever the last setup was stopped."""
-    for stamp in (stamp_of(False), stamp_of(True)):
-        if stamp.exists():
-            stamp.unlink()  # what is left when this is stopped half-way matches no file of requirements
+    ready = {other for other in KINDS if is_ready(other)}
+    for other in KINDS:
+        if stamp_of(other).exists():
+            stamp_of(other).unlink()  # what is left when this is stopped half-way matches no file of requirements
     make_venv()
     print("Installing the packages of the course; the first time they are downloaded, about 400 MB ...", flush=True)
-    installer = Installer(compile_all=dev and NO_BYTECODE in os.environ)
+    installer = Installer(compile_all=kind == "--dev" and NO_BYTECODE in os.environ)
     install_torch(installer)
-    installer.install("-r", DEVELOPMENT if dev else REQUIREMENTS)
+    installer.install("-r", KINDS[kind])
     install_model(installer)
     install_course()
-    for kind in {False, dev}:
-        stamp_of(kind).write_bytes(fingerprint(kind))
+    for done in {"", kind} | ready:
+        stamp_of(done).write_bytes(fingerprint(done))
     print("The environment is ready.", flush=True)
 
 
@@ -149,18 +152,18 @@ def install_gpu():
     return 0
 
 
-def stamp_of(dev):
-    return VENV / ("ready-dev" if dev else "ready")
+def stamp_of(kind):
+    return VENV / ("ready" + kind[1:])
 
 
-def is_ready(dev):
+def is_ready(kind):
     """Whether the last setup ran to its end, for the present files, and its Python still starts."""
-    return stamp_of(dev).is_file() and stamp_of(dev).read_bytes() == fingerprint(dev)
+    return stamp_of(kind).is_file() and stamp_of(kind).read_bytes() == fingerprint(kind)
 
 
-def fingerprint(dev):
+def fingerprint(kind):
     """A hash of all that the content of `.venv` depends on."""
-    names = [REQUIREMENTS, WITHOUT_DEPENDENCIES] + [DEVELOPMENT] * dev
+    names = sorted({REQUIREMENTS, WITHOUT_DEPENDENCIES, KINDS[kind]})
     parts = [*((ROOT / name).read_bytes() for name in names), venv_version().encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest().encode()
 

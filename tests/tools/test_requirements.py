@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RUNTIME = PYPROJECT["project"]["dependencies"]
 DEVELOPMENT = PYPROJECT["dependency-groups"]["dev"]
-LOCKS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ["requirements.txt", "requirements-dev.txt"]}
+CLASS = PYPROJECT["dependency-groups"]["class"]
+FILES = ["requirements.txt", "requirements-dev.txt", "requirements-class.txt"]
+LOCKS = {name: (ROOT / name).read_text(encoding="utf-8") for name in FILES}
 SYSTEMS = ["x86_64-manylinux_2_28", "aarch64-manylinux_2_28", "windows", "macos"]
 PYTHONS = ["3.11.0", "3.11.2", "3.12.0", "3.13.0", "3.14.0", "3.14.1"]
 # Installed and used, but not imported by `lessons`.
@@ -45,7 +47,7 @@ def test_a_learner_installs_what_the_lessons_import_and_a_few_tools():
 
 def test_every_dependency_has_its_reason():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for requirement in [*RUNTIME, *DEVELOPMENT]:
+    for requirement in [*RUNTIME, *DEVELOPMENT, *CLASS]:
         assert re.search(rf'^    "{re.escape(requirement)}", +# \S', text, re.MULTILINE), requirement
 
 
@@ -66,6 +68,17 @@ def test_development_comes_on_top():
     assert names(DEVELOPMENT) <= names(LOCKS["requirements-dev.txt"].splitlines())
     for name in ["playwright", "axe-playwright-python", "ruff", "pyright", "mutmut"]:
         assert name not in names(LOCKS["requirements.txt"].splitlines())
+
+
+def test_a_class_has_the_versions_that_learners_and_developers_have():
+    """So that one environment can have it all."""
+    learner, developer, of_a_class = (
+        {line.partition("==")[0]: line for line in lock.splitlines()} for lock in LOCKS.values()
+    )
+    assert learner.items() < of_a_class.items()
+    assert all(developer.get(name, line) == line for name, line in of_a_class.items())
+    assert names(CLASS) <= set(of_a_class)
+    assert not names(CLASS) & set(learner)
 
 
 @pytest.mark.network
