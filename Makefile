@@ -5,7 +5,7 @@ SETUP_DEV = $(SETUP) --dev
 LOCK = $(VENV_PYTHON) -m uv pip compile pyproject.toml --quiet --universal --python-version 3.11.0 \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links $(LOCK_ARGS)
 
-.PHONY: help lab update reset test check notebooks site serve images model bench mutants lock gpu clean
+.PHONY: help lab update reset test check notebooks site serve class overview images model bench mutants lock gpu clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,14 @@ site: ## build the course as pages, in build/site
 serve: site ## show these pages on this machine
 	$(VENV_PYTHON) -m tools.site serve
 
+class: ## start one server for a whole class, as root (class/README.md)
+	$(SETUP) --class
+	@$(VENV_PYTHON) -m tools.classroom $(CLASS_ARGS)
+
+overview: ## show a teacher where the class is stuck (FILES="anna.jsonl ben.jsonl" for files that were sent)
+	$(SETUP)
+	@$(VENV_PYTHON) -m tools.classroom.overview
+
 images: ## draw the pictures again
 	$(SETUP_DEV)
 	$(VENV_PYTHON) -m tools.images
@@ -61,6 +69,7 @@ lock: ## compile the requirements from pyproject.toml (LOCK_ARGS=--upgrade for n
 	$(SETUP_DEV)
 	$(LOCK) --output-file requirements.txt
 	$(LOCK) --output-file requirements-dev.txt --constraints requirements.txt --group dev
+	$(LOCK) --output-file requirements-class.txt --constraints requirements-dev.txt --group class
 
 gpu: ## exchange torch for its build for this machine's GPU
 	$(SETUP)

@@ -17,6 +17,7 @@ from nbformat.v4.nbjson import JSONReader
 from nbformat.validator import normalize
 
 ROOT = Path(__file__).resolve().parent.parent
+HOME = Path(os.environ.get("COURSE_FOLDER", ROOT))  # where `work/` is; elsewhere if one course serves a class
 
 
 class CopyError(Exception):
@@ -26,7 +27,7 @@ class CopyError(Exception):
 class Copies:
     """All copies of one course. notebooks: its edition; own: the learner's copies; origin: what they were made from."""
 
-    def __init__(self, root: Path = ROOT):
+    def __init__(self, root: Path = HOME):
         self.notebooks, self.own = root / "notebooks", root / "work"
         self.origin = self.own / ".course"
 

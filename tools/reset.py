@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 from lessons import progress
-from tools.copies import ROOT, Copies, CopyError, read
+from tools.copies import HOME, Copies, CopyError, read
 from tools.merge import reset
 
 
-def main(number: str, root: Path = ROOT) -> int:
+def main(number: str, root: Path = HOME) -> int:
     copies = Copies(root)
     names = {name[:2]: name for name in copies.names() if name[:2].isdigit()}
     if number not in names:

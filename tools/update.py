@@ -6,7 +6,7 @@ Nothing of a learner's is lost: see tools/merge.py. The copy as it was before st
 import sys
 from pathlib import Path
 
-from tools.copies import ROOT, Copies, CopyError, read, write
+from tools.copies import HOME, Copies, CopyError, read, write
 from tools.merge import merge
 
 
@@ -60,7 +60,7 @@ def bring_up_to_date(name: str):
     return step
 
 
-def main(root: Path = ROOT) -> int:
+def main(root: Path = HOME) -> int:
     done, failed = update(Copies(root))
     for sentence in done or (["Your copies are up to date."] if not failed else []):
         print(sentence)

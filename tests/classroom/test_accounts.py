@@ -1,0 +1,82 @@
+"""Accounts of a class, and what stands in the way of one."""
+
+import os
+import stat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+pytest.importorskip("pwd", reason="a class needs Linux: Windows has no such accounts")
+from tools.classroom import accounts
+from tools.classroom.__main__ import check_that_all_can_read, main
+from tools.classroom.accounts import ClassError, make, names_in, passwords
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """What the system was asked to do; it isn't done."""
+    asked = []
+    monkeypatch.setattr(accounts, "_system", lambda *command, said="": asked.append((command, said)))
+    return asked
+
+
+def test_names_are_read_one_a_line(tmp_path):
+    (tmp_path / "learners.txt").write_text("# Monday\nanna\n\n  ben-2 \n")
+    assert names_in(tmp_path / "learners.txt") == ["anna", "ben-2"]
+
+
+@pytest.mark.parametrize("name", ["Anna", "anna b", "../anna", "-rf", "a:b", "<script>", "x" * 32, "ännä", "7up"])
+def test_a_name_that_could_be_something_else_is_refused(tmp_path, name):
+    (tmp_path / "learners.txt").write_text(name)
+    with pytest.raises(ClassError, match="A name begins with a lowercase letter"):
+        names_in(tmp_path / "learners.txt")
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "doesn't exist"), ("#\n", "no name"), ("a\nb\na", "'a' twice")])
+def test_a_list_that_is_none_is_refused(tmp_path, text, words):
+    if text is not None:
+        (tmp_path / "learners.txt").write_text(text)
+    with pytest.raises(ClassError, match=words):
+        names_in(tmp_path / "learners.txt")
+
+
+@pytest.mark.parametrize("name", ["root", "daemon"])
+def test_an_account_of_the_machine_never_becomes_a_learner(tmp_path, commands, name):
+    with pytest.raises(ClassError, match="already an account of this machine"):
+        make(["anna", name], "course-learners", tmp_path / "sheet")
+    assert commands == []
+
+
+def test_each_account_gets_a_password_of_its_own_once(tmp_path, commands):
+    sheet = tmp_path / "sheet"
+    assert make(["anna-x", "ben-x"], "course-learners", sheet) == ["anna-x", "ben-x"]
+    first = passwords(sheet)
+    assert set(first) == {"anna-x", "ben-x"}
+    assert first["anna-x"] != first["ben-x"]
+    assert min(map(len, first.values())) == 10
+    assert stat.S_IMODE(sheet.stat().st_mode) == 0o600
+    assert commands[-1] == (("chpasswd",), "".join(f"{name}:{password}\n" for name, password in first.items()))
+    make(["anna-x", "ben-x", "chen-x"], "course-learners", sheet)
+    assert passwords(sheet) == {**first, "chen-x": passwords(sheet)["chen-x"]}
+    assert commands[-1][1].startswith("chen-x:")
+
+
+def test_what_others_cant_read_or_could_change_is_named():
+    with TemporaryDirectory() as folder:  # pytest's own are closed to others
+        course = Path(folder, "course")
+        course.mkdir()
+        with pytest.raises(ClassError, match=f"Other accounts can't read {folder}, and the class needs {course}"):
+            check_that_all_can_read(course)
+        Path(folder).chmod(0o755)
+        course.chmod(0o755)
+        check_that_all_can_read(course)
+        Path(folder).chmod(0o777)
+        with pytest.raises(ClassError, match=f"Every account can change {folder}"):
+            check_that_all_can_read(course)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="only for those who aren't root")
+def test_a_class_needs_root(capsys):
+    assert main([]) == 1
+    assert "root" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""One machine for a whole class: `make class`. What it is and what it isn't: class/README.md."""
