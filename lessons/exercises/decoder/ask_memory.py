@@ -148,6 +148,7 @@ asking = Exercise(
             edited(_in_plain_steps, "k.mT", "k.T"),
             "k.T reverses all three axes, the sentences too. Only the last two are swapped: k.mT, or k.transpose(-2, "
             "-1).",
+            also=(edited(_in_plain_steps, "k.mT", "k.transpose(0, 1)"),),
         ),
         Mistake(
             edited(

@@ -76,6 +76,14 @@ moving_mask = Exercise(
             "You cut the rows, but not the columns: the result is (length, max_len).",
         ),
         Mistake(
+            edited(CausalMask, "self.mask[:length, :length]", "self.mask[:, :length]"),
+            "You cut the columns, but not the rows: the result is (max_len, length).",
+        ),
+        Mistake(
+            edited(CausalMask, "masks.causal(max_len)", "masks.allowed_to_additive(masks.causal(max_len))"),
+            "That is the additive form, 0 and −∞. The task asks for a bool mask, True = may attend.",
+        ),
+        Mistake(
             edited(CausalMask, "masks.causal(max_len)", "~masks.causal(max_len)"),
             "The mask is inverted. In this course, True means: may attend.",
         ),

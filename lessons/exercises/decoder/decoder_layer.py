@@ -259,6 +259,28 @@ whole = Exercise(
             ),
             "The residual connection around cross-attention is missing: the output of self-attention is lost.",
         ),
+        Mistake(
+            edited(
+                DecoderLayerByHand, ("return x + self.feed", "return self.feed"), ("self.norm3(x + ", "self.norm3(")
+            ),
+            "The residual connection around the feed-forward network is missing.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
+                (
+                    "self.norm1(x + self.look_at_itself(x, tgt_allowed))",
+                    "x + self.norm1(self.look_at_itself(x, tgt_allowed))",
+                ),
+                (
+                    "self.norm2(x + self.look_at_memory(x, memory, cross_allowed))",
+                    "x + self.norm2(self.look_at_memory(x, memory, cross_allowed))",
+                ),
+                ("self.norm3(x + self.feed_forward(x))", "x + self.norm3(self.feed_forward(x))"),
+            ),
+            "With norm_first=False you normalized the output of each sublayer. Normalize the "
+            "sum: norm(x + sublayer(x)).",
+        ),
     ],
     hints=[
         "Each sublayer as in my_surround: self_attn with norm1, cross_attn with norm2, feed-forward with norm3.",

@@ -74,6 +74,10 @@ bug_hunt = Exercise(
             also=(edited(decode_with, "cross_attention(norm(x), memory)", "norm(cross_attention(norm(x), memory))"),),
         ),
         Mistake(
+            edited(decode_with, "norm(x), memory", "memory, norm(x)"),
+            "The two arguments of cross_attention are swapped: first x, whose queries ask, then the memory.",
+        ),
+        Mistake(
             edited(decode_with, "norm(x), memory", "norm(x), norm(x)"),
             "Now the memory is not used at all: x attends to itself.",
             also=(edited(decode_with, "norm(x), memory", "norm(x), x"),),

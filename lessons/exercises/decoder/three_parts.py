@@ -100,6 +100,44 @@ three = Exercise(
             seen_in="no memory",
         ),
         Mistake(
+            edited(three_parts, "\n    if memory is not None:\n        x = norm2", "\n    if True:\n        x = norm2"),
+            "With norm_first a memory of None is right. With norm_first=False, cross-attention is still called.",
+            seen_in="no memory, norm_first=False",
+        ),
+        Mistake(
+            edited(
+                three_parts,
+                (
+                    "    if memory is not None:\n            x = x + cross_attention(norm2(x), memory)",
+                    "    x = x + cross_attention(norm2(x), x if memory is None else memory)",
+                ),
+                (
+                    "    if memory is not None:\n        x = norm2(x + cross_attention(x, memory))",
+                    "    x = norm2(x + cross_attention(x, x if memory is None else memory))",
+                ),
+            ),
+            "Without a memory you attend to x a second time. Leave cross-attention out, with its residual connection "
+            "and its norm.",
+            seen_in="no memory",
+        ),
+        Mistake(
+            edited(
+                three_parts,
+                ("return x + feed_forward(norm3(x))", "return x if memory is None else x + feed_forward(norm3(x))"),
+                ("return norm3(x + feed_forward(x))", "return x if memory is None else norm3(x + feed_forward(x))"),
+            ),
+            "Without a memory the feed-forward network is left out, too. It needs no memory: keep it, with its norm.",
+            seen_in="no memory",
+        ),
+        Mistake(
+            edited(
+                three_parts,
+                ("    if memory is not None:\n            x = x +", "    if memory:\n            x = x +"),
+                ("\n    if memory is not None:\n        x = norm2", "\n    if memory:\n        x = norm2"),
+            ),
+            "`if memory` asks whether a tensor is true, which torch refuses. Ask: memory is not None.",
+        ),
+        Mistake(
             edited(three_parts, "return norm3", "x = x if memory is not None else norm2(x)\n    return norm3"),
             "Without a memory the second norm is left out, too: it belongs to cross-attention.",
             seen_in="no memory, norm_first=False",

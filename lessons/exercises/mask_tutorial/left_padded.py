@@ -92,6 +92,11 @@ from_the_left = Exercise(
             "You hid padding as a query. It must be hidden as a key: its *column* is False, but for the diagonal.",
         ),
         Mistake(
+            edited(left_padded, "ids != pad_id", "ids != 0"),
+            "You compared with 0. The padding id is the one that the caller passes: pad_id.",
+            seen_in="another pad_id than 0",
+        ),
+        Mistake(
             edited(left_padded, "return allowed,", "return allowed[:, 0],"),
             "allowed has three axes. It needs one for the heads: (B, 1, T, T).",
         ),

@@ -36,6 +36,11 @@ rows_of_t2 = Exercise(
             "t2 may attend to itself, and also to what came before it: t1.",
         ),
         Mistake(
+            lambda: [[True, True, False, False, False], [False, True, False, False, False]],
+            "The row of self-attention is right. Cross-attention isn't limited to the token at the same place: two "
+            "languages don't put their words in the same order.",
+        ),
+        Mistake(
             lambda: [[True, True, False, False, False], [True, True, True, True, True]],
             "The row of self-attention is right. In cross-attention the keys are the source, and two of its five "
             "tokens are padding.",

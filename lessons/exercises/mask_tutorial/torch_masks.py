@@ -74,6 +74,10 @@ for_torch = Exercise(
             ),
         ),
         Mistake(
+            edited(torch_masks, "tgt.size(1)", "src.size(1)"),
+            "tgt_mask has the length of the source. It is about the target: (T, T).",
+        ),
+        Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)).mT"),
             "tgt_mask blocks what came before, and shows the future: the triangle is transposed.",
         ),

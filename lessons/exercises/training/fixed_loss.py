@@ -5,7 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.training.shared import LOG_OF_SOFTMAX, UNFLATTENED, loss_cases
+from lessons.exercises.training.shared import LOG_OF_SOFTMAX, MIXED, UNFLATTENED, loss_cases
 
 
 def fixed_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
@@ -48,6 +48,10 @@ softmax_hunt = Exercise(
             "The padding adds nothing to the sum, but it is counted in the number that you divide by.",
         ),
         Mistake(
+            edited(fixed_loss, "ignore_index=pad_id", 'ignore_index=pad_id, reduction="sum"'),
+            "The softmax is right now. But this is the sum over the tokens, which grows with the batch: take the mean.",
+        ),
+        Mistake(
             edited(fixed_loss, "logits.flatten", "logits.sigmoid().flatten"),
             "A sigmoid squeezes the logits before the softmax. cross_entropy expects the logits themselves.",
         ),
@@ -56,6 +60,7 @@ softmax_hunt = Exercise(
             "You fixed one bug; now there is another. Padding is counted as if it were tokens: where is ignore_index?",
         ),
         UNFLATTENED,
+        MIXED,
         LOG_OF_SOFTMAX,
     ],
     hints=[

@@ -75,6 +75,11 @@ start_hunt = Exercise(
             "It starts correctly, but goes on after the EOS token: eos_id ends a sentence.",
         ),
         Mistake(
+            edited(write, "< max_len", "< max_len - 1"),
+            "It starts correctly, but is cut off one id too early: max_len counts all ids, BOS too.",
+            seen_in="cut off at max_len",
+        ),
+        Mistake(
             edited(write, "return ids", "return ids[1:]"),
             "The BOS token is missing from the result.",
         ),

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Exercise, Mistake
-from lessons.exercises.training.shared import LOG_OF_SOFTMAX, UNFLATTENED, loss_cases
+from lessons.exercises.training.shared import LOG_OF_SOFTMAX, MIXED, UNFLATTENED, loss_cases
 
 
 def loss_without_padding(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
@@ -62,13 +62,7 @@ loss = Exercise(
         ),
         UNFLATTENED,
         LOG_OF_SOFTMAX,
-        Mistake(
-            lambda logits, targets, pad_id: F.cross_entropy(
-                logits.reshape(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id
-            ),
-            "cross_entropy accepts this shape, but the logits of different positions are mixed: view and reshape cut "
-            "the same sequence of numbers into other rows. To swap two axes, use transpose.",
-        ),
+        MIXED,
         Mistake(
             lambda logits, targets, pad_id: F.cross_entropy(
                 logits[:, :-1].flatten(0, 1), targets[:, 1:].flatten(), ignore_index=pad_id

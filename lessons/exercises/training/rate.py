@@ -76,6 +76,16 @@ schedule = Exercise(
             "the peak.",
         ),
         Mistake(
+            edited(rate, FALL, "(steps - step - 1) / decay"),
+            "The fall comes one step early: at step = steps − decay the rate must still be the peak, and 0 only at the "
+            "last step.",
+            also=(edited(rate, FALL, "(1 if step < steps - decay else (steps - step - 1) / decay)"),),
+        ),
+        Mistake(
+            edited(rate, "return peak", "return (steps - step) / decay if step > steps - decay else peak"),
+            "The warm-up and the plateau are right. The fall starts from 1: multiply it by the peak, too.",
+        ),
+        Mistake(
             edited(rate, "step / warmup", "(step - 1) / warmup"),
             "The first step is step 1, and yours has the rate 0, so it changes nothing. At step = warmup the rate must "
             "be the peak.",

@@ -23,6 +23,15 @@ UNFLATTENED = Mistake(
 )
 
 
+MIXED = Mistake(
+    lambda logits, targets, pad_id: F.cross_entropy(
+        logits.reshape(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id
+    ),
+    "cross_entropy accepts this shape, but the logits of different positions are mixed: view and reshape cut "
+    "the same sequence of numbers into other rows. To swap two axes, use transpose.",
+)
+
+
 LOG_OF_SOFTMAX = Mistake(
     lambda logits, targets, pad_id: F.nll_loss(
         logits.softmax(dim=-1).log().flatten(0, 1), targets.flatten(), ignore_index=pad_id

@@ -89,6 +89,15 @@ counting = Exercise(
             "The bias of the final projection is missing: V numbers.",
         ),
         Mistake(
+            edited(count_parameters, "d_model + vocab_size", "d_model + d_model"),
+            "The final projection has V outputs, and a bias for each: V numbers, not d_model.",
+        ),
+        Mistake(
+            edited(count_parameters, ("2 * norm", "norm"), ("3 * norm", "norm")),
+            "You counted one norm for each layer. Each sublayer has its own: two in an encoder layer, three in a "
+            "decoder layer.",
+        ),
+        Mistake(
             edited(count_parameters, " + vocab_size * d_model + vocab_size", ""), "The table of embeddings is missing."
         ),
         Mistake(

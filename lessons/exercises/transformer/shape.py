@@ -21,7 +21,7 @@ weights_shape = Exercise(
         Mistake(
             lambda: (2, 3, 4, 12),
             "The last axis has one weight for each key, not one number for each feature.",
-            also=[lambda: (2, 3, 4, 4, 5), lambda: (2, 3, 5, 12)],
+            also=[lambda: (2, 3, 4, 4, 5), lambda: (2, 3, 5, 12), lambda: (2, 3, 4, 5, 12), lambda: (2, 3, 4, 5, 4)],
         ),
         Mistake(
             lambda: (2, 4, 9),

@@ -156,6 +156,15 @@ together = Exercise(
             "The encoder got a causal mask. It needs none: the whole source is known from the start.",
         ),
         Mistake(
+            edited(run_model, "tgt_allowed = masks", "tgt_allowed = ~masks"),
+            "The padding mask of the target is inverted: only padding may be attended to. masks.padding is True for "
+            "the tokens.",
+        ),
+        Mistake(
+            edited(run_model, "project(x)", "project(x).argmax(dim=-1)"),
+            "Those are the likeliest tokens. The model returns the logits; choosing a token comes after it.",
+        ),
+        Mistake(
             edited(run_model, "project(x)", "x"),
             "That is the decoder's output, with D features. project turns it into logits.",
         ),

@@ -51,9 +51,12 @@ with wrong("as a parameter"):
             return self.mask[:length, :length]
 
 
-edit("[:length, :length]", "[:, :length]", "Shape: the mask")
+edit("[:length, :length]", "[:, :length]", "You cut the columns, but not the rows")
 
 
 edit("masks.causal(max_len)", "torch.ones(max_len, max_len, dtype=torch.bool).tril(-1)", "The diagonal is blocked")
 
 edit("masks.causal(max_len)", "torch.ones(max_len, max_len, dtype=torch.bool).triu()", "The triangle is transposed")
+
+
+edit("masks.causal(max_len)", "masks.allowed_to_additive(masks.causal(max_len))", "That is the additive form")

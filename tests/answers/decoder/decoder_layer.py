@@ -136,3 +136,19 @@ with wrong("come from x without its norm"):
 
 
 edit("self.linear2(self.linear1(y).clamp(min=0))", "self.linear2(self.linear1(y)).relu()", "between the two", of=1)
+
+
+with wrong("around the feed-forward network is missing"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), allowed=tgt_allowed)[0]
+                x = x + self.cross_attn(self.norm2(x), memory, memory, cross_allowed)[0]
+                return self.linear2(torch.relu(self.linear1(self.norm3(x))))
+            x = self.norm1(x + self.self_attn(x, allowed=tgt_allowed)[0])
+            x = self.norm2(x + self.cross_attn(x, memory, memory, cross_allowed)[0])
+            return self.norm3(self.linear2(torch.relu(self.linear1(x))))
+
+
+edit("norm(x + sublayer(x))", "x + norm(sublayer(x))", "you normalized the output of each sublayer", of=1)

@@ -36,3 +36,6 @@ edit(
     "norm(cross_attention(x, memory))\n",
     "the output of cross-attention is normalized",
 )
+
+
+edit("norm(x), memory", "memory, norm(x)", "The two arguments of cross_attention are swapped")

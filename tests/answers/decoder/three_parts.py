@@ -129,3 +129,49 @@ with wrong("got the norm of cross-attention"):
         for call, norm in zip(calls, norms):
             x = x + call(norm(x)) if norm_first else norm(x + call(x))
         return x
+
+
+with wrong("cross-attention is still called"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        if norm_first:
+            x = x + look(a(x))
+            if memory is not None:
+                x = x + ask(b(x), memory)
+            return x + feed(c(x))
+        x = a(x + look(x))
+        x = b(x + ask(x, memory))
+        return c(x + feed(x))
+
+
+with wrong("attend to x a second time"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        calls = [parts[0], lambda y: parts[1](y, memory if memory is not None else x), parts[2]]
+        for call, norm in zip(calls, norms):
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+        return x
+
+
+with wrong("the feed-forward network is left out, too"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        calls = [parts[0], lambda y: parts[1](y, memory), parts[2]]
+        for call, norm in zip(calls, norms):
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+            if memory is None:
+                break
+        return x
+
+
+with wrong("which torch refuses"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        x = x + look(a(x)) if norm_first else a(x + look(x))
+        if memory:
+            x = x + ask(b(x), memory) if norm_first else b(x + ask(x, memory))
+        return x + feed(c(x)) if norm_first else c(x + feed(x))

@@ -63,3 +63,11 @@ edit(".clamp(min=0)", "", "position −1")
 
 
 edit("masks.causal(ids.size(1)) & ", "", "the causal rule is missing")
+
+
+with wrong("You compared with 0"):
+
+    def my_left_padded(ids, pad_id):
+        real = ids != 0
+        allowed = (masks.causal(ids.size(1)) & real[:, None, None, :]) | torch.eye(ids.size(1)).bool()
+        return allowed, (real.cumsum(dim=1) - 1).clamp(min=0)

@@ -22,3 +22,5 @@ with wrong("Each value is inverted"):
 edit("((1, 1, 0, 0, 0), (1, 1, 1, 0, 0))", "[[1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]", "cross-attention is not causal", of=1)
 
 edit(", [True, True, True, False, False]", "", "That is not it")
+
+edit("(1, 1, 1, 0, 0)", "(0, 1, 0, 0, 0)", "limited to the token at the same place", of=1)

@@ -53,3 +53,10 @@ with wrong("tgt_mask also blocks the padding of the first sentence"):
 
 
 edit(", future, ", ", future | (tgt == tgt_pad_id)[:, None], ", "which nn.Transformer does not take")
+
+
+edit(
+    "torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool)",
+    "torch.ones(src.size(1), src.size(1), dtype=torch.bool)",
+    "tgt_mask has the length of the source",
+)

@@ -51,3 +51,11 @@ edit("logits.log_softmax(dim=-1)\n", "logits.log()\n", "The log of a negative lo
 edit("logits.log_softmax(dim=-1)\n", "logits.log_softmax(dim=1)\n", "runs over the positions", of=1)
 
 edit("ignore_index=pad_id)", 'ignore_index=pad_id, reduction="sum") / targets.numel()', "that you divide by")
+
+
+edit("ignore_index=pad_id)", 'ignore_index=pad_id, reduction="sum")', "this is the sum over the tokens")
+
+with wrong("the logits of different positions are mixed"):
+
+    def fixed_loss(logits, targets, pad_id):
+        return F.cross_entropy(logits.view(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id)

@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -89,3 +89,6 @@ with wrong("It goes wrong here: other ids for PAD, BOS and EOS"):
         while ids[-1] != 2 and len(ids) < max_len:
             ids = torch.cat([ids, next_logits(ids).argmax()[None]])
         return ids
+
+
+edit("len(ids) < max_len", "len(ids) < max_len - 1", "one id too early")

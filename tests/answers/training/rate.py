@@ -96,3 +96,15 @@ with wrong("how many steps the fall takes"):
         if step <= decay:
             return peak
         return peak * (steps - step) / (steps - decay)
+
+
+edit("(steps - step)", "(steps - step - 1)", "one step early")
+
+with wrong("multiply it by the peak, too"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * step / warmup
+        if step <= steps - decay:
+            return peak
+        return (steps - step) / decay

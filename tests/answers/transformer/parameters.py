@@ -33,3 +33,8 @@ with wrong("The biases of the attentions and of the feed-forward networks are mi
 
 
 edit("3 * attention + 2 * feed + 10", "2 * attention + 2 * feed + 8", "like an encoder layer")
+
+
+edit("vocab_size * (d_model + 1)", "vocab_size * d_model + d_model", "V numbers, not d_model")
+
+edit("10 * d_model", "4 * d_model", "You counted one norm for each layer")

@@ -84,3 +84,8 @@ edit("masks.padding(src, pad_id=0)", "masks.padding(src, 0)", "takes the padding
 edit("target, source))", "source, target))", "The two masks of decode are swapped")
 
 edit("masks.causal(tgt.size(1))", "masks.causal(src.size(1))", "The causal mask has the length of the source", of=2)
+
+
+edit("masks.padding(tgt, pad_id=0)", "~masks.padding(tgt, pad_id=0)", "masks.padding is True for the tokens")
+
+edit("target, source))", "target, source)).argmax(dim=-1)", "Those are the likeliest tokens")
