@@ -75,7 +75,9 @@ def _padded(ids, eos_id, pad_id):
     return torch.cat([ids[:, :1], ids[:, 1:].masked_fill(behind, pad_id)], dim=1)
 
 
-def _searched(step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest=-torch.inf, cost=0.0, pays=False):
+def _searched(
+    step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest: float | None = -torch.inf, cost=0.0, pays=False
+):
     """search with something changed: how a finished one is recognized, what it pays, and when the search ends."""
     ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
     for _ in range(n):
