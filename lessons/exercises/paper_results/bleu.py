@@ -1,20 +1,28 @@
-"""Lesson 15, my_bleu: BLEU from n-gram counts and the two lengths."""
+"""Lesson 15, my_bleu: BLEU of a whole test set, from the matches in each sentence."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.exercises.paper_results.matches import matches as count_matches
 
 
-def bleu(found: Sequence[int], total: Sequence[int], length: int, reference_length: int) -> float:
-    """The sums of `matches` over all sentences, for n = 1 … 4, and the number of words on both sides -> BLEU, 0 to 100.
+def bleu(
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    matches: Callable[[Sequence[str], Sequence[str], int], tuple[int, int]],
+) -> float:
+    """Sentences, each a list of words, and their references in the same order -> BLEU, 0 to 100.
 
     The geometric mean of the four precisions, times exp(1 - reference_length / length) if the text is too short.
     0 if nothing is found for some n.
     """
+    pairs = list(zip(hypotheses, references))
+    found, total = ([sum(matches(h, r, n)[i] for h, r in pairs) for n in (1, 2, 3, 4)] for i in (0, 1))
+    length, reference_length = (sum(map(len, texts)) for texts in (hypotheses, references))
     if min(found) == 0:
         return 0.0
     mean_log = sum(math.log(f / t) for f, t in zip(found, total)) / len(found)
@@ -22,24 +30,61 @@ def bleu(found: Sequence[int], total: Sequence[int], length: int, reference_leng
     return 100 * penalty * math.exp(mean_log)
 
 
-def _score(candidate, found, total, length, reference_length):
-    score = candidate(found.tolist(), total.tolist(), length, reference_length)
+def _score(candidate, hypotheses, references):
+    score = candidate(_words(hypotheses), _words(references), count_matches)
     return score if score is None else torch.as_tensor(score).double()
 
 
+def _words(texts):
+    return [text.split() for text in texts]
+
+
 def _bleu_cases(generator) -> list[Case]:
-    def case(found, total, length, reference_length, about=""):
-        counts = {"found": torch.tensor(found), "total": torch.tensor(total)}
-        return Case({**counts, "length": length, "reference_length": reference_length}, about=about)
+    def case(hypotheses, references, about=""):
+        return Case({"hypotheses": hypotheses, "references": references}, about=about)
 
     return [
-        case([4, 2, 1, 1], [5, 4, 3, 2], 5, 5),
-        case([80, 61, 43, 29], [90, 81, 72, 63], 90, 100),
-        case([80, 61, 43, 29], [90, 81, 72, 63], 90, 75),
-        case([10, 9, 8, 7], [10, 9, 8, 7], 10, 40, about="all correct, but only the first quarter was generated"),
-        case([5, 3, 0, 0], [9, 8, 7, 6], 9, 9, about="no run of three words is found"),
-        case([3, 2, 1, 0], [3, 2, 1, 0], 3, 3, about="three words, so there is no run of four"),
+        case(["a b c d e", "p q r s"], ["a b c d x", "p q r s"]),
+        case(["a b c d e f", "p q r s t u x"], ["a b c d e f g h", "p q r s t u"]),
+        case(["a b c d e x g", "p q r s t"], ["a b c d e g", "p q r s"]),
+        case(["a b c d e"], ["a b c d e f g h i j k l m n o p q r s t"], "all correct, but only a quarter is there"),
+        case(["a b c d e", "p q"], ["a b c d e", "p x"], "a sentence of two words among others"),
+        case(["a b x d", "p q y"], ["a b z d", "p q w"], "no run of three words is found"),
+        case(["a b c"], ["a b c"], "three words, so there is no run of four"),
     ]
+
+
+def _of_sums(score):
+    """A score of the sums over all sentences: the matches, the n-grams (for n = 1 … 4), and the two lengths."""
+
+    def scored(hypotheses, references, matches):
+        counts = [[matches(h, r, n) for h, r in zip(hypotheses, references)] for n in (1, 2, 3, 4)]
+        found, total = ([sum(pair[i] for pair in row) for row in counts] for i in (0, 1))
+        return score(found, total, sum(map(len, hypotheses)), sum(map(len, references)))
+
+    return scored
+
+
+def _mean_of_sentences(hypotheses, references, matches):
+    return sum(bleu([h], [r], matches) for h, r in zip(hypotheses, references)) / len(hypotheses)
+
+
+def _mean_precisions(hypotheses, references, matches):
+    """The precisions averaged over the sentences, each sentence with the same weight."""
+    pairs = list(zip(hypotheses, references))
+    rows = [[matches(h, r, n) for h, r in pairs] for n in (1, 2, 3, 4)]
+    means = [sum(f / max(t, 1) for f, t in row) / len(row) for row in rows]
+    return 100 * _penalty(sum(map(len, hypotheses)), sum(map(len, references))) * _geometric(means)
+
+
+def _mean_penalty(hypotheses, references, matches):
+    penalties = [_penalty(len(h), len(r)) for h, r in zip(hypotheses, references)]
+    without = _of_sums(lambda f, t, n, r: _geometric([x / max(y, 1) for x, y in zip(f, t)]))
+    return 100 * sum(penalties) / len(penalties) * without(hypotheses, references, matches)
+
+
+def _joined(texts):
+    return [[word for words in texts for word in words]]
 
 
 def _precisions(found, total):
@@ -66,11 +111,31 @@ scoring = Exercise(
     outputs=("BLEU",),
     mistakes=[
         Mistake(
+            _mean_of_sentences,
+            "That is the mean of the sentences' BLEUs. Sum the counts and the lengths over all sentences first; then "
+            "use the formula once.",
+        ),
+        Mistake(
+            _mean_precisions,
+            "You average the precisions of the sentences, as if all were of the same length. Sum found and total over "
+            "all sentences, then divide once for each n.",
+        ),
+        Mistake(
+            _mean_penalty,
+            "You compute a penalty for each sentence, so a long one can't make up for a short one. There is one "
+            "penalty, from the lengths of all sentences together.",
+        ),
+        Mistake(
+            lambda hs, rs, matches: bleu(_joined(hs), _joined(rs), matches),
+            "You joined all sentences into one text. Then words match across sentences, and there are n-grams from "
+            "the end of one to the beginning of the next. Count in each sentence, then add up.",
+        ),
+        Mistake(
             edited(bleu, "100 * penalty", "100"),
             "The brevity penalty is missing. A model that generates only the words it is sure of would be rewarded.",
         ),
         Mistake(
-            lambda f, t, n, r: 100 * _penalty(n, r) * sum(_precisions(f, t)) / 4,
+            _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * sum(_precisions(f, t)) / 4),
             "That is the arithmetic mean of the precisions. BLEU uses the geometric mean: one precision of 0 makes the "
             "whole BLEU 0.",
         ),
@@ -104,7 +169,7 @@ scoring = Exercise(
             edited(bleu, "math.exp(mean_log)", "sum(found) / sum(total)"),
             "You put the n-grams of all four sizes together. Compute a precision for each n, then the geometric mean "
             "of the four.",
-            also=[lambda f, t, n, r: 100 * _penalty(n, r) * sum(f) / sum(t)],
+            also=[_of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * sum(f) / sum(t))],
         ),
         Mistake(
             edited(bleu, " / len(found)", ""),
@@ -121,10 +186,14 @@ scoring = Exercise(
             seen_in="no run of three words is found",
         ),
         Mistake(
-            lambda f, t, n, r: 100 * _penalty(n, r) * _geometric([x / y for x, y in zip(f, t) if x]),
+            _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * _geometric([x / y for x, y in zip(f, t) if x])),
             "You leave precisions of 0 out of the mean. A text without any match of three words is rewarded for that; "
             "its BLEU must be 0.",
-            also=[lambda f, t, n, r: 100 * _penalty(n, r) * math.prod(x / y for x, y in zip(f, t) if x) ** (1 / 4)],
+            also=[
+                _of_sums(
+                    lambda f, t, n, r: 100 * _penalty(n, r) * math.prod(x / y for x, y in zip(f, t) if x) ** (1 / 4)
+                )
+            ],
             seen_in="no run of three words is found",
         ),
         Mistake(
@@ -139,20 +208,25 @@ scoring = Exercise(
             seen_in="three words, so there is no run of four",
         ),
         Mistake(
-            lambda f, t, n, r: 100 * _penalty(n, r) * f[0] / t[0],
+            _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * f[0] / t[0]),
             "You count single words only, so their order would not matter at all.",
         ),
     ],
     hints=[
+        "For n = 1, 2, 3 and 4: add up what matches gives for each sentence, found and total apart. Add up the lengths "
+        "of the sentences, too.",
         "math.prod(values) ** (1 / 4) is the geometric mean of four values; the precisions are found / total.",
         "The penalty is 1 if length >= reference_length, else math.exp(1 - reference_length / length).",
     ],
     solution="""
-        def my_bleu(found, total, length, reference_length):
-            if 0 in found:
-                return 0.0  # and no 0 / 0, where there is no run of four words
-            mean = math.prod(f / t for f, t in zip(found, total)) ** (1 / 4)
-            penalty = min(1, math.exp(1 - reference_length / length))
-            return 100 * penalty * mean
+        def my_bleu(hypotheses, references, matches):
+            precisions = []
+            for n in (1, 2, 3, 4):
+                counts = [matches(h, r, n) for h, r in zip(hypotheses, references)]
+                found, total = map(sum, zip(*counts))  # over all sentences
+                precisions.append(found / max(total, 1))
+            length, expected = sum(map(len, hypotheses)), sum(map(len, references))
+            penalty = min(1, math.exp(1 - expected / length))
+            return 100 * penalty * math.prod(precisions) ** (1 / 4)
     """,
 )

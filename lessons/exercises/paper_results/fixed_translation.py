@@ -79,7 +79,15 @@ forcing_hunt = Exercise(
             edited(translation, "<= max_len", "<= len(reference) - 2"),
             "It generates on its own now, but it stops where the reference ends. It is told the length, and never "
             "generates too much.",
-            also=[edited(translation, "<= max_len", "<= len(reference) - 1")],
+            also=[
+                edited(translation, "<= max_len", "<= len(reference) - 1"),
+                edited(
+                    translation,
+                    ("<= max_len", "<= len(reference) - 1"),
+                    NEVER_STOPS,
+                    ("ids[1:]", "[token for token in ids[1:] if token != eos_id]"),
+                ),
+            ],
         ),
         Mistake(
             edited(translation, *EOS_KEPT),

@@ -4,109 +4,132 @@ import math
 
 import torch
 
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
-    def my_bleu(found, written, length, right_length):
-        precision = math.prod(f / max(w, 1) for f, w in zip(found, written)) ** (1 / 4)
-        penalty = 1 if length >= right_length else math.exp(1 - right_length / length)
-        return 100 * penalty * precision
+    def my_bleu(written, references, matches):
+        precisions = []
+        for n in (1, 2, 3, 4):
+            found = total = 0
+            for text, reference in zip(written, references):
+                f, t = matches(text, reference, n)
+                found += f
+                total += t
+            precisions.append(found / max(total, 1))
+        length, expected = sum(map(len, written)), sum(map(len, references))
+        penalty = 1 if length >= expected else math.exp(1 - expected / length)
+        return 100 * penalty * math.prod(precisions) ** (1 / 4)
 
 
 with right:
 
-    def my_bleu(found, written, length, right_length):
-        precisions = torch.tensor(found) / torch.tensor(written).clamp(min=1)
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return 100 * penalty * precisions.log().mean().exp()
+    def my_bleu(written, references, matches):
+        counts = torch.tensor([[matches(h, r, n) for n in range(1, 5)] for h, r in zip(written, references)])
+        found, total = counts.sum(dim=0).unbind(dim=-1)
+        penalty = min(1.0, math.exp(1 - sum(map(len, references)) / sum(map(len, written))))
+        return 100 * penalty * (found / total.clamp(min=1)).log().mean().exp()
 
 
 with right:
 
-    def my_bleu(found, written, length, right_length):
+    def my_bleu(written, references, matches):
         logs = 0.0
-        for f, w in zip(found, written):
-            if f == 0:
+        for n in range(1, 5):
+            pairs = [matches(h, r, n) for h, r in zip(written, references)]
+            found = sum(f for f, _ in pairs)
+            if found == 0:
                 return 0.0
-            logs += 0.25 * (math.log(f) - math.log(w))
-        return 100 * math.exp(logs + min(0, 1 - right_length / length))
+            logs += 0.25 * (math.log(found) - math.log(sum(t for _, t in pairs)))
+        return 100 * math.exp(logs + min(0, 1 - sum(map(len, references)) / sum(map(len, written))))
 
 
 with right:
 
-    def my_bleu(found, written, length, right_length):
+    def my_bleu(written, references, matches):
         import sacrebleu
 
-        return sacrebleu.BLEU.compute_bleu(found, written, length, right_length, smooth_method="none").score
+        texts, expected = [" ".join(words) for words in written], [" ".join(words) for words in references]
+        return sacrebleu.corpus_bleu(texts, [expected], tokenize="none", smooth_method="none").score
 
 
-with wrong("The brevity penalty is missing"):
+edit("penalty = 1 if length >= expected else math.exp(1 - expected / length)", "penalty = 1", "penalty is missing")
+edit("math.prod(precisions) ** (1 / 4)", "sum(precisions) / 4", "That is the arithmetic mean")
+edit("100 * ", "", "Your BLEU runs from 0 to 1")
+edit("length, expected =", "expected, length =", "The two lengths are swapped")
+edit("** (1 / 4)", "** (1 / 3)", "Values: BLEU differs")
+edit("** (1 / 4)", "** 1 / 4", "That is a quarter of the product, not its fourth root")
+edit("max(total, 1)", "total", "ask that before you divide")
 
-    def my_bleu(found, written, length, right_length):
-        return 100 * math.prod(f / w for f, w in zip(found, written)) ** (1 / 4)
+with wrong("the mean of the sentences' BLEUs"):
+
+    def my_bleu(written, references, matches):
+        scores = []
+        for text, reference in zip(written, references):
+            counts = [matches(text, reference, n) for n in (1, 2, 3, 4)]
+            penalty = min(1, math.exp(1 - len(reference) / len(text)))
+            scores.append(100 * penalty * math.prod(f / max(t, 1) for f, t in counts) ** (1 / 4))
+        return sum(scores) / len(scores)
 
 
-with wrong("That is the arithmetic mean"):
+with wrong("You average the precisions of the sentences"):
 
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return 100 * penalty * sum(f / w for f, w in zip(found, written)) / 4
+    def my_bleu(written, references, matches):
+        precisions = []
+        for n in (1, 2, 3, 4):
+            each = [matches(h, r, n) for h, r in zip(written, references)]
+            precisions.append(sum(f / t if t else 0 for f, t in each) / len(each))
+        penalty = min(1, math.exp(1 - sum(map(len, references)) / sum(map(len, written))))
+        return 100 * penalty * math.prod(precisions) ** (1 / 4)
+
+
+with wrong("You compute a penalty for each sentence"):
+
+    def my_bleu(written, references, matches):
+        precisions = []
+        for n in (1, 2, 3, 4):
+            found, total = map(sum, zip(*(matches(h, r, n) for h, r in zip(written, references))))
+            precisions.append(found / max(total, 1))
+        penalties = [min(1, math.exp(1 - len(r) / len(h))) for h, r in zip(written, references)]
+        return 100 * sum(penalties) / len(penalties) * math.prod(precisions) ** (1 / 4)
+
+
+with wrong("You joined all sentences into one text"):
+
+    def my_bleu(written, references, matches):
+        text, reference = sum(written, []), sum(references, [])
+        counts = [matches(text, reference, n) for n in (1, 2, 3, 4)]
+        penalty = min(1, math.exp(1 - len(reference) / len(text)))
+        return 100 * penalty * math.prod(f / max(t, 1) for f, t in counts) ** (1 / 4)
 
 
 with wrong("If nothing is, log 0 raises an error"):
 
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return 100 * penalty * math.exp(sum(math.log(f / w) for f, w in zip(found, written)) / 4)
-
-
-with wrong("Your BLEU runs from 0 to 1"):
-
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return penalty * math.prod(f / w for f, w in zip(found, written)) ** (1 / 4)
-
-
-with wrong("The two lengths are swapped"):
-
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - length / right_length))
-        return 100 * penalty * math.prod(f / w for f, w in zip(found, written)) ** (1 / 4)
-
-
-with wrong("Values: BLEU differs"):
-
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return 100 * penalty * math.prod(f / w for f, w in zip(found, written)) ** (1 / 3)
-
-
-with wrong("That is a quarter of the product, not its fourth root"):
-
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return 100 * penalty * math.prod(f / w for f, w in zip(found, written)) ** 1 / 4
+    def my_bleu(written, references, matches):
+        pairs = [[matches(h, r, n) for h, r in zip(written, references)] for n in (1, 2, 3, 4)]
+        logs = [math.log(sum(f for f, _ in row) / sum(t for _, t in row)) for row in pairs]
+        penalty = min(1.0, math.exp(1 - sum(map(len, references)) / sum(map(len, written))))
+        return 100 * penalty * math.exp(sum(logs) / 4)
 
 
 with wrong("You leave precisions of 0 out of the mean"):
 
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        logs = [math.log(f / w) for f, w in zip(found, written) if f > 0]
+    def my_bleu(written, references, matches):
+        logs = []
+        for n in (1, 2, 3, 4):
+            found, total = map(sum, zip(*(matches(h, r, n) for h, r in zip(written, references))))
+            if found:
+                logs.append(math.log(found / total))
+        penalty = min(1.0, math.exp(1 - sum(map(len, references)) / sum(map(len, written))))
         return 100 * penalty * math.exp(sum(logs) / len(logs))
 
 
 with wrong("It goes wrong here: no run of three words is found"):
 
-    def my_bleu(found, written, length, right_length):
-        penalty = min(1.0, math.exp(1 - right_length / length))
-        return 100 * penalty * math.exp(sum(math.log(f / w + 1e-9) for f, w in zip(found, written)) / 4)
-
-
-with wrong("ask that before you divide"):
-
-    def my_bleu(found, total, length, reference_length):
-        precision = math.prod(f / t for f, t in zip(found, total)) ** (1 / 4)
-        penalty = 1 if length >= reference_length else math.exp(1 - reference_length / length)
-        return 100 * penalty * precision
+    def my_bleu(written, references, matches):
+        logs = 0.0
+        for n in (1, 2, 3, 4):
+            found, total = map(sum, zip(*(matches(h, r, n) for h, r in zip(written, references))))
+            logs += math.log(found / max(total, 1) + 1e-9)
+        penalty = min(1.0, math.exp(1 - sum(map(len, references)) / sum(map(len, written))))
+        return 100 * penalty * math.exp(logs / 4)

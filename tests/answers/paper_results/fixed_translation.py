@@ -116,3 +116,15 @@ with wrong("It goes wrong here: other ids for BOS and EOS"):
                 break
             ids.append(word)
         return ids[1:]
+
+
+with wrong("it stops where the reference ends"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        tokens, ids = [], torch.tensor([bos_id])
+        for t in range(1, len(right)):
+            token = int(next_logits(ids).argmax())
+            if token != eos_id:
+                tokens.append(token)
+            ids = torch.cat([ids, torch.tensor([token])])
+        return tokens
