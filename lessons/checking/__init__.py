@@ -1,1 +1,1 @@
-"""How an answer is judged: run, compared with the reference, and told in the learner's terms what is wrong."""
+"""How an answer is checked: run it, compare it with the reference, and say in the learner's terms what is wrong."""

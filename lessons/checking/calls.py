@@ -1,4 +1,4 @@
-"""How an answer is called where handing it the inputs is not enough: values of `Exercise.call`."""
+"""How an answer is called if it needs more than its inputs: values of `Exercise.call`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +20,10 @@ def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
 
 
 class LayerLike:
-    """For a class of the learner's: builds a layer, gives it the weights that the reference has too, and runs it.
+    """For a class that a learner writes: builds a layer, gives it the weights of the reference, and runs it.
 
     The first `sizes` inputs build the layer, the others are what it is called with. `name` is that of the class.
-    `stages` notes what each of its inner layers gets on the way.
+    `stages` records what each of its inner layers gets.
     """
 
     def __init__(self, reference: type[nn.Module], name: str, *, sizes: int):

@@ -13,7 +13,7 @@ NOT_POSSIBLE = "not possible"
 
 
 def is_tensor(thing: Any) -> TypeGuard[Tensor]:
-    """Whether it is one, whatever it says of itself in `__class__`."""
+    """Whether it really is a tensor, whatever its `__class__` says."""
     return issubclass(type(thing), Tensor)
 
 
@@ -32,7 +32,7 @@ def equal(mine: Any, right: Any) -> bool:
 
 
 def untouched(old: Any, new: Any) -> bool:
-    """Not even a little: unlike results, arguments are compared exactly."""
+    """Whether an argument is exactly as it was: arguments are compared without tolerance, unlike results."""
     if not is_tensor(old):
         return True
     if type(new) is not type(old) or old.shape != new.shape or new.layout != old.layout or new.device != old.device:
@@ -49,7 +49,7 @@ def kind(tensor: Tensor) -> str:
 
 
 def coarser(mine: Tensor, right: Tensor) -> bool:
-    """Whether my numbers have fewer digits, as those of float16 have beside float32."""
+    """Whether my numbers have fewer digits, as in float16 compared with float32."""
     if not mine.is_floating_point() or not right.is_floating_point():
         return False
     return torch.finfo(mine.dtype).eps > torch.finfo(right.dtype).eps

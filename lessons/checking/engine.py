@@ -1,7 +1,7 @@
 """How an exercise is checked: run, compare with the reference, and say in the learner's terms what went wrong.
 
-A wrong result is first held against the known mistakes, each of them a wrong implementation with a hint: the one
-that gives the same wrong result is named. A mistake that nobody foresaw gets the first property that it breaks.
+A wrong result is first compared with the known mistakes, each of them a wrong implementation with a hint: the one
+that gives the same wrong result is named. For any other mistake, the first property that it breaks is named.
 """
 
 import inspect
@@ -234,7 +234,7 @@ class Exercise:
     def _unforeseen(
         self, candidate: Any, cases: list[Case], got: list[Outcome], want: list[Outcome], wrong: list[int]
     ) -> str:
-        """What can be said of a mistake that nobody foresaw."""
+        """What to say about a mistake that is not known."""
         first = wrong[0]
         told: list[str | None] = [self._first_broken(cases[first], got[first], want[first])]
         gradients_alone = replace(got[first], gradients=want[first].gradients).same_as(want[first])

@@ -1,4 +1,4 @@
-"""What a wrong result has to do with the right one: a few simple relations, tried in turn and said in words."""
+"""How a wrong result relates to the right one: a few simple relations, tried in turn and put into words."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -246,7 +246,7 @@ def _rearranged(mine: Tensor, right: Tensor) -> str | None:
 
 
 def spread(mine: Tensor, right: Tensor) -> str | None:
-    """The least and the greatest number, where nothing else is to be said."""
+    """The smallest and the largest number, if there is nothing else to say."""
     if not (_ordinary(mine) and _ordinary(right) and right.is_floating_point() and right.numel() >= ENOUGH):
         return None
     if not (mine.isfinite().all() and right.isfinite().all()):

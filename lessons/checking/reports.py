@@ -94,7 +94,7 @@ def brief(value: Any) -> str:
 
 
 def number(value: Tensor, beside: Tensor) -> str:
-    """The value, with enough digits to tell it from the one beside it."""
+    """The value, with enough digits to tell it from the other one."""
     if not value.is_floating_point():
         return str(value.item())
     short, other = f"{value.item():.4g}", f"{beside.item():.4g}"

@@ -1,4 +1,4 @@
-"""One call of what a learner wrote: on copies of the inputs, and with all caught that it may give, raise or change."""
+"""One call of what a learner wrote, on copies of the inputs; what it returns, raises or changes is recorded."""
 
 import dis
 import linecache

@@ -1,4 +1,4 @@
-"""A whole looked at step by step: the first step that differs from the reference's is named."""
+"""A longer answer, step by step: the first step that differs from the reference is named."""
 
 import inspect
 from collections import Counter
@@ -16,7 +16,7 @@ Record = Callable[[str, Any], None]
 
 
 def first_difference(mine: Sequence[Step], right: Sequence[Step], inputs: Mapping[str, Any]) -> str | None:
-    """The first step of the reference's that I lack, or that is another with me; None without any steps."""
+    """The first step of the reference that is missing or different in mine; None if there are no steps."""
     my_steps, right_steps = _numbered(mine), _numbered(right)
     before = dict(inputs)
     fine = ""
@@ -60,7 +60,7 @@ def _numbers(mine: Tensor, right: Tensor) -> str:
 
 
 def _numbered(steps: Sequence[Step]) -> dict[str, Any]:
-    """The steps by name, a name that comes again with its number."""
+    """The steps by name; a name that occurs again gets a number."""
     times: Counter[str] = Counter()
     numbered: dict[str, Any] = {}
     for name, value in steps:

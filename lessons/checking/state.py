@@ -109,7 +109,7 @@ def read() -> list[Any]:
 
 
 def put_back(before: list[Any]) -> list[str]:
-    """Set every setting as it was when it was read; gives what had changed, in words."""
+    """Set every setting back to what it was when it was read; returns what had changed, in words."""
     changed: list[str] = []
     for setting, old in zip(SETTINGS, before):
         if (new := setting.read()) != old:
