@@ -7,7 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lessons.decoding import Cached, greedy, last
+from lessons.decoding import Cached, Recomputed, greedy, last
+from lessons.decoding.decoders import has_hooks
 from lessons.tasks import Batch, Task
 from lessons.training import shift, token_loss
 from lessons.transformer import Transformer
@@ -53,9 +54,13 @@ def translate(model: Transformer, texts: list[str], task: Task, *, max_len: int 
 
 
 def generate_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 50) -> Tensor:
-    """src (B, S) -> the ids that the model generates greedily, (B, T), BOS first, on the CPU."""
+    """src (B, S) -> the ids that the model generates greedily, (B, T), BOS first, on the CPU.
+
+    A model with hooks, as inside `interventions.intervene`, works without a cache: more slowly.
+    """
     with evaluating(model):
-        decoder = Cached(model, src.to(_device(model)))
+        kind = Recomputed if has_hooks(model) else Cached
+        decoder = kind(model, src.to(_device(model)))
         return last(greedy(decoder, task.tgt_vocab, max_len=max_len)).ids.cpu()
 
 

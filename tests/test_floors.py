@@ -12,7 +12,7 @@ FLOORS = {
     0: "checkpoints vocabulary masks positions attention config plots probes recorder",
     1: "layers tasks torch_attention costs mask_arguments",
     2: "transformer",
-    3: "training decoding parity",
+    3: "training decoding interventions parity",
     4: "evaluation progress pretrained",
     5: "checking widgets display environment",
     6: "exercises",

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from lessons._checks import positive, whole
 from lessons.attention import split_heads
@@ -102,8 +102,10 @@ class Cached:
     """
 
     def __init__(self, model: Transformer, src: Tensor):
-        """src (B, S), padded with the model's src_pad_id."""
+        """src (B, S), padded with the model's src_pad_id. A model with hooks raises a ValueError."""
         _check_mode(model)
+        if has_hooks(model):
+            raise ValueError("model has hooks, which the cache would pass over; expected one without, or Recomputed")
         self.model, self.length = model, 0
         with torch.no_grad():
             memory = model.encode(src)  # (B, S, D)
@@ -265,6 +267,11 @@ class Table(_KeepsIds):
         if any(p < 0 for p in row) or abs(sum(row) - 1) > 1e-4:
             raise ValueError(f"next_word({tuple(words)}) is {row}; expected probabilities that sum to 1")
         return row
+
+
+def has_hooks(model: nn.Module) -> bool:
+    """Whether functions are called along with the model's modules, as inside `interventions.intervene`."""
+    return any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
 def _check_mode(model: Transformer) -> None:
