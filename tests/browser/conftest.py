@@ -9,21 +9,40 @@ from nbclient import NotebookClient
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser import PATIENCE, bare
-from tests.browser.lab import Lab, find_browser, make_course, open_browser
+from tests.browser.lab import Lab, make_course, open_browser
+from tests.browser.visitors import PACKAGES, find_path, open_visitor
 
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="session")
-def browser():
-    path = find_browser()
+def path_of(name):
+    """Where a browser is; without it, its tests are skipped, or fail where each browser must be there."""
+    path = find_path(name)
     if not path:
         complain = pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip
-        complain("no browser found; on Debian: `sudo apt install chromium`")
+        complain(f"no {name} found; on Debian: `sudo apt install {PACKAGES[name]}`")
+    return path
+
+
+@pytest.fixture(scope="session")
+def playwright():
     with sync_playwright() as playwright:
-        browser = open_browser(playwright, path)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright):
+    browser = open_browser(playwright, path_of("chromium"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def any_browser(request, playwright):
+    """A page of the browser that the test names."""
+    name = request.param
+    with open_visitor(name, path_of(name), playwright) as visitor:
+        yield visitor
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +71,7 @@ def page(browser, bare_pages, address):
 
 
 @pytest.fixture(scope="session")
-def server(browser, tmp_path_factory):
+def server(tmp_path_factory):
     server = make_course(tmp_path_factory.mktemp("course"))
     yield server
     server.stop()

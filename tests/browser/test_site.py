@@ -16,10 +16,13 @@ from playwright.sync_api import expect
 from lessons.masks import causal
 from lessons.widgets import MaskStudio
 from tests.browser import PATIENCE
+from tests.browser.visitors import PACKAGES
+from tests.browser.work import operate
 from tests.notebooks.cells import NOTEBOOKS, ROOT
 from tools.site import alive
 
 HEAVIEST = 1_500_000  # bytes of a page, with all that it loads
+LOADED = "() => performance.getEntriesByType('resource').map(entry => entry.name)"
 SEVERE = {"serious", "critical"}
 
 
@@ -215,3 +218,41 @@ def test_pages_are_light(site, pages):
         files = {path, *((path.parent / unquote(load.partition("?")[0])).resolve() for load in page.loads)}
         weight = sum(file.stat().st_size for file in files if file.is_file())
         assert weight <= HEAVIEST, (path.name, weight)
+
+
+in_each_browser = pytest.mark.parametrize("any_browser", PACKAGES, indirect=True)
+
+
+def assert_content(visitor, home):
+    assert [url for url in visitor.evaluate(LOADED) if is_elsewhere(url, home)] == []
+    assert visitor.complaints() == []
+
+
+@in_each_browser
+def test_the_front_page_answers_in_each_browser(any_browser, home):
+    any_browser.goto(home)
+    any_browser.wait_for(".course-widget[data-alive]")
+    any_browser.click('[data-part="allowed"] [data-at="2,1"]')
+    any_browser.wait_for('[data-part="weights"] [data-at="2,1"][data-value="0"]')
+    assert_content(any_browser, home)
+
+
+@in_each_browser
+def test_a_lesson_unfolds_in_each_browser(any_browser, home):
+    any_browser.goto(f"{home}notebooks/03_masked_attention.html")
+    any_browser.wait_for("math")
+    any_browser.click("details.hide summary")
+    any_browser.wait_for("details.hide[open]")
+    assert_content(any_browser, home)
+
+
+@in_each_browser
+def test_every_widget_of_the_gallery_is_operated_in_each_browser(any_browser, home):
+    any_browser.goto(f"{home}widgets.html")
+    for name in alive.ALIVE:
+        place = f'.course-widget[aria-label="{name}"]'
+        any_browser.wait_for(place)
+        any_browser.evaluate("place => document.querySelector(place).scrollIntoView()", place)
+        any_browser.wait_for(f"{place}[data-alive] .lw")
+        operate(any_browser, name, place)
+    assert_content(any_browser, home)
