@@ -11,6 +11,7 @@ ALL = (
     "notebooks",
     "memory",
     "widgets",
+    "site",
     "tasks",
     "decoding",
     "training",

@@ -6,13 +6,14 @@ import sys
 import threading
 from functools import partial
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import unquote, urldefrag
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from benchmarks import site as benchmark
 from lessons.masks import causal
 from lessons.widgets import MaskStudio
 from tests.browser import PATIENCE
@@ -21,14 +22,10 @@ from tests.browser.work import operate
 from tests.notebooks.cells import NOTEBOOKS, ROOT
 from tools.site import alive
 
+FIRST_VIEW = 300_000  # bytes that the front page loads before anybody scrolls or clicks
 HEAVIEST = 1_500_000  # bytes of a page, with all that it loads
 LOADED = "() => performance.getEntriesByType('resource').map(entry => entry.name)"
 SEVERE = {"serious", "critical"}
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +37,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def home(site):
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(benchmark.Quiet, directory=site)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
@@ -140,7 +137,7 @@ def test_the_front_page_opens_with_a_mask_that_answers(visitor, home):
     expect(weights).not_to_have_text(before)
     visitor.keyboard.press("Control+z")
     expect(weights).to_have_text(before)
-    assert sum(len(response.body()) for response in visitor.received) < HEAVIEST
+    assert sum(len(response.body()) for response in visitor.received) <= FIRST_VIEW
 
 
 def test_its_numbers_are_those_of_python(visitor, home):
@@ -203,6 +200,19 @@ def test_a_page_is_accessible(visitor, home, name, theme):
     visitor.wait_for_load_state("networkidle")
     found = Axe().run(visitor, options={"preload": False}).response["violations"]
     assert [one["id"] for one in found if one["impact"] in SEVERE] == []
+
+
+def test_paper_gets_the_lesson_alone(visitor, home):
+    visitor.emulate_media(media="print")
+    visitor.goto(f"{home}notebooks/03_masked_attention.html")
+    for part in (".sidebar-drawer", ".toc-drawer", ".mobile-header"):
+        expect(visitor.locator(part)).to_be_hidden()
+    expect(visitor.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_the_benchmark_finds_its_way(home, capsys):
+    benchmark.measure(home, smoke=True)
+    assert "MaskStudio's answer" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["index.html", "widgets.html", "notebooks/03_masked_attention.html"])

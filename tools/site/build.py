@@ -1,6 +1,5 @@
 """Prepares the sources of the site and calls Sphinx: build/site is the result."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -62,17 +61,4 @@ def build(target: Path, *options: str) -> int:
     source = target.with_name(f"{target.name}-source")
     prepare(source)
     shutil.rmtree(target, ignore_errors=True)
-    failed = build_main(["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", *options, str(source), str(target)])
-    slim(target)
-    return failed
-
-
-def slim(site: Path) -> None:
-    """Take out what the theme brings and no page needs: 1.5 MB of icons; site.css draws ours."""
-    static = site / "_static"
-    for pattern in ("*.map", "fontawesome*.js", "*webpack-macros.html"):
-        for path in static.rglob(pattern):
-            path.unlink()
-    for page in site.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(re.sub(r"<(script|link)\b[^>]*fontawesome[^>]*>(</script>)?\n?", "", text), encoding="utf-8")
+    return build_main(["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", *options, str(source), str(target)])

@@ -15,7 +15,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 myst_heading_slug_func = "tools.site.conf.slug"
 suppress_warnings = ["mystnb.mime_priority", "myst.header", "misc.highlighting_failure"]
-html_theme = "sphinx_book_theme"
+html_theme = "furo"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["widgets.css", "site.css"]
@@ -23,17 +23,7 @@ html_js_files = [("host.js", {"type": "module"})]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False
-html_context = {"default_mode": "auto"}
 html_favicon = "_static/icon.svg"
-html_theme_options = {
-    "use_download_button": False,
-    "home_page_in_toc": True,
-    "show_toc_level": 2,
-    "navbar_start": [],
-    "navbar_center": [],
-    "navbar_end": [],
-    "navbar_persistent": [],
-}
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 
@@ -64,6 +54,13 @@ def as_written(app, what, name, obj, options, lines):
     lines[:] = ["::", "", *(f"   {line}" for line in lines), ""] if any(lines) else lines
 
 
+def level_of_captions(app, page, template, context, doctree):
+    """A caption of the contents is a heading, and a heading has a level."""
+    for part in ("body", "furo_navigation_tree"):
+        context[part] = context.get(part, "").replace('role="heading">', 'role="heading" aria-level="2">')
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
     app.connect("autodoc-process-docstring", as_written)
+    app.connect("html-page-context", level_of_captions, priority=900)  # after the theme has made them
