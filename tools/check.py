@@ -1,4 +1,4 @@
-"""Is it right? Lint, types, and quick tests, without a notebook, a browser or the network: python -m tools.check."""
+"""Is it right? Lint, types, spelling, quick tests; no notebook, browser or network: python -m tools.check."""
 
 import hashlib
 import subprocess
@@ -10,9 +10,11 @@ ROOT = Path(__file__).parents[1]
 PASSED = ROOT / "build" / "types_passed"  # what pyright last found nothing wrong in
 LEFT_OUT = ["browser", "notebook", "network", "thorough"]
 TESTS = ["pytest", "-m", " and ".join(f"not {kind}" for kind in LEFT_OUT), "--ignore=tests/browser", "tests"]
+PROSE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "cards", "lessons", "notebooks", "tools"]
 BESIDE = (  # run while the tests do, and told after them
     ["ruff", "check"],
     ["ruff", "format", "--check"],
+    ["codespell_lib", *PROSE],
 )
 TYPES = ["pyright", "--pythonpath", sys.executable]
 
