@@ -2,6 +2,7 @@
 
 work/03_masked_attention.ipynb           what is opened: without outputs, so that a prediction is one
 work/.course/03_masked_attention.ipynb   the edition it was made from: what differs from it is the learner's
+work/.course/before/                     the editions before, for copies that JupyterLab saved over an update
 """
 
 import json
@@ -57,11 +58,19 @@ class Copies:
         return origin is None or origin != self.edition(name)
 
     def made_from(self, name: str) -> NotebookNode | None:
-        """The edition that a copy was made from, if that is still known."""
-        try:
-            return read(self.origin / name)
-        except CopyError:
-            return None
+        """The edition that a copy was made from, if that is still known: the last one or the one before.
+
+        A notebook that was open in JupyterLab during an update may have been saved over it since.
+        """
+        known = [read_if_valid(folder / name) for folder in (self.origin, self.origin / "before")]
+        own = sources_of(read_if_valid(self.own / name))
+        return min(filter(None, known), key=lambda edition: len(sources_of(edition) ^ own), default=None)
+
+    def set_made_from(self, name: str, edition: NotebookNode) -> None:
+        """Remember the edition that a copy is made from now, and the one before."""
+        if before := read_if_valid(self.origin / name):
+            write(before, self.origin / "before" / name)
+        write(edition, self.origin / name)
 
     def replace(self, name: str, notebook: NotebookNode) -> Path:
         """Write another version of a copy. The one before stays next to it, under its date: its path is returned."""
@@ -107,6 +116,17 @@ def read(path: Path) -> NotebookNode:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CopyError(f"{path.name} is not a valid notebook ({reason[:120]}). {advice}") from error
     return notebook
+
+
+def sources_of(notebook: NotebookNode | None) -> set[tuple[str, str]]:
+    return {(cell.id, cell.source) for cell in notebook.cells} if notebook else set()
+
+
+def read_if_valid(path: Path) -> NotebookNode | None:
+    try:
+        return read(path)
+    except CopyError:
+        return None
 
 
 def write(notebook: NotebookNode, path: Path) -> None:

@@ -6,7 +6,7 @@ Nothing of a learner's is lost: see tools/merge.py. The copy as it was before st
 import sys
 from pathlib import Path
 
-from tools.copies import HOME, Copies, CopyError, read, write
+from tools.copies import HOME, Copies, CopyError, read
 from tools.merge import merge
 
 
@@ -54,7 +54,7 @@ def bring_up_to_date(name: str):
         if merged != own:
             before = copies.replace(name, merged)
             done.append(f"{name} is up to date; as it was before: {before.name}")
-        write(new, copies.origin / name)
+        copies.set_made_from(name, new)
         return done
 
     return step
@@ -66,6 +66,7 @@ def main(root: Path = HOME) -> int:
         print(sentence)
     if done:
         print("If one of these notebooks is open in JupyterLab, reload it: File, Reload Notebook from Disk.")
+        print("If it has changes that aren't saved, save it instead, choose Overwrite, and run `make update` again.")
     for sentence in failed:
         print(sentence, file=sys.stderr)
     return 1 if failed else 0

@@ -413,6 +413,28 @@ def test_an_open_notebook_is_told_to_be_loaded_again(course, capsys):
     assert capsys.readouterr().out == "Your copies are up to date.\n"
 
 
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (says("title", "# All masks"), ["# All masks", *ANSWERED[1:]]),
+        (after("end", text("news", "News")), [*ANSWERED, "News"]),
+        (without("shown"), [ANSWERED[0], *ANSWERED[2:]]),
+    ],
+    ids=["changed", "added", "removed"],
+)
+def test_a_copy_that_was_saved_over_an_update_gets_it_again(course, change, expected):
+    """JupyterLab had it open, with an answer that was not saved, and the learner chose Overwrite."""
+    opened = read(course.own / NAME)
+    publish(course, change)
+    update.update(course)
+    ANSWER(opened)
+    write(opened, course.own / NAME)
+    assert course.outdated() == [NAME]
+    assert update.update(course)[1] == []
+    assert sources(course) == expected
+    assert course.outdated() == []
+
+
 def test_a_name_with_the_time_is_never_taken_twice(tmp_path):
     path = tmp_path / NAME
     for _ in range(3):
