@@ -1,18 +1,65 @@
-"""Write the pictures of the course into images/: ``python -m tools.images``."""
+"""Write the pictures of the course into images/: ``python -m tools.images``.
 
+Each is an SVG, for pages, and a PNG, which travels inside a notebook: JupyterLab shows no SVG that is attached to one.
+"""
+
+import hashlib
+import io
+import sys
 from pathlib import Path
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from tools.diagrams import DIAGRAMS
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
+SHARPNESS = 1.5  # points of the PNG to one of the drawing
+COLORS = 64
+DRAWN_FROM = "drawn from"  # the entry of a PNG that names its SVG
+
+
+def digest(svg: str) -> str:
+    return hashlib.sha256(svg.encode()).hexdigest()
+
+
+def is_drawn_from(png: Path, svg: str) -> bool:
+    """Whether the PNG was made from this SVG."""
+    if not png.exists():
+        return False
+    with Image.open(png) as picture:
+        return picture.info.get(DRAWN_FROM) == digest(svg)
+
+
+def write_pngs(drawings: dict[Path, str]) -> None:
+    """Let Chromium draw each SVG."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.lab import find_browser, open_browser
+
+    if (chromium := find_browser()) is None:
+        sys.exit("There is no Chromium to draw the PNGs with; the SVGs are written.")
+    with sync_playwright() as playwright:
+        page = open_browser(playwright, chromium).new_page(device_scale_factor=SHARPNESS)
+        for path, svg in drawings.items():
+            page.set_content(f'<body style="margin: 0">{svg}</body>')
+            drawn = Image.open(io.BytesIO(page.locator("svg").screenshot()))
+            origin = PngInfo()
+            origin.add_text(DRAWN_FROM, digest(svg))
+            drawn.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True, pnginfo=origin)
 
 
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
+    drawings: dict[Path, str] = {}
     for name, draw in DIAGRAMS.items():
-        path = IMAGES / f"{name}.svg"
-        path.write_bytes(draw().encode())
+        path, svg = IMAGES / f"{name}.svg", draw()
+        path.write_bytes(svg.encode())
+        if not is_drawn_from(path.with_suffix(".png"), svg):
+            drawings[path.with_suffix(".png")] = svg
         print(path.relative_to(IMAGES.parent))
+    if drawings:
+        write_pngs(drawings)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ python tools/notebooks.py 01 --redraw     and renew also the pictures in which n
 python tools/notebooks.py --cards         put the cards in, and run nothing
 """
 
+import base64
 import os
+import re
 import sys
 import time
 from copy import deepcopy
@@ -18,9 +20,11 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
 CARDS = ROOT / "cards"
+IMAGES = ROOT / "images"
 LESSONS = "[0-9][0-9]_*"
 REFERENCE = "reference_card"
 LIVE_VIEW = "application/vnd.jupyter.widget-view+json"  # of a widget that has gone with its kernel; its picture stays
+DRAWING = re.compile(r"\]\(attachment:(\w+\.png)\)")  # of images/; it travels inside the notebook
 PICTURES = {"image/png"}  # their metadata are their alternative text and their width
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -50,6 +54,8 @@ def normalize(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
     for cell in notebook.cells:
         if cell.id == "in-a-hurry":
             cell.source = in_a_hurry(name)
+        if cell.cell_type == "markdown":
+            attach_drawings(cell)
         tags = cell.metadata.get("tags")
         kept = {"tags": tags} if tags else {}
         if "exercise" in kept.get("tags", []):
@@ -64,6 +70,14 @@ def normalize(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
                 )
             output.get("data", {}).pop(LIVE_VIEW, None)
     return notebook
+
+
+def attach_drawings(cell: nbformat.NotebookNode) -> None:
+    """What the text shows, and nothing else."""
+    cell.pop("attachments", None)
+    if names := DRAWING.findall(cell.source):
+        pictures = {name: base64.b64encode((IMAGES / name).read_bytes()).decode() for name in names}
+        cell.attachments = nbformat.from_dict({name: {"image/png": png} for name, png in pictures.items()})
 
 
 def keep_pictures(notebook: nbformat.NotebookNode, before: nbformat.NotebookNode) -> None:

@@ -30,6 +30,7 @@ from tests.notebooks.cells import (
     reads,
 )
 
+HEAVIEST = 4_000_000  # bytes of all notebooks, with their pictures
 USES_ANSWERS = "uses-answers"  # the tag of a cell that builds on what the learner has written
 every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
 
@@ -75,9 +76,10 @@ def test_no_output_is_left_out_of_the_comparison(name):
 
 @every_notebook
 def test_pictures_have_alternative_text_and_are_there(name):
-    for alt, target in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", prose(name)):
-        assert len(alt) > 20, target
-        assert (ROOT / "notebooks" / target).is_file(), target
+    for cell in NOTEBOOKS[name].cells:
+        drawings = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", cell.source) if cell.cell_type == "markdown" else []
+        assert {target for _, target in drawings} == {f"attachment:{file}" for file in cell.get("attachments", {})}
+        assert all(len(alt) > 20 for alt, _ in drawings), cell.id
     for cell in code_cells(name):
         for output in cell.outputs:
             data = output.get("data", {})
@@ -87,6 +89,10 @@ def test_pictures_have_alternative_text_and_are_there(name):
                 assert len(alt) > 20 and data["text/plain"].startswith(f"[Figure: {alt}]"), "draw with show(..., alt=…)"
             for tag in re.findall(r"<img [^>]*>", data.get("text/html", "")):
                 assert re.search(r'alt="[^"]{20,}"', tag)
+
+
+def test_all_notebooks_together_are_light():
+    assert sum(path.stat().st_size for path in (ROOT / "notebooks").glob("*.ipynb")) <= HEAVIEST
 
 
 @every_notebook

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.diagrams import DIAGRAMS, course_map
+from tools.images import is_drawn_from
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -47,6 +48,12 @@ def test_images_holds_these_pictures_and_no_others():
 def test_the_file_is_what_the_function_draws(name):
     stored = (ROOT / "images" / f"{name}.svg").read_bytes()
     assert stored == DIAGRAMS[name]().encode(), "run: make images"
+
+
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_the_picture_inside_notebooks_is_drawn_from_it(name):
+    assert is_drawn_from(ROOT / "images" / f"{name}.png", DIAGRAMS[name]()), "run: make images, then make notebooks"
+    assert not is_drawn_from(ROOT / "images" / f"{name}.png", DIAGRAMS[name]() + " ")
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

@@ -13,6 +13,7 @@ from tools.site import alive
 STILL = "<p class='course-still'>A picture. This widget needs Python: open the lesson in JupyterLab.</p>"
 WORK = "\n\n*Work on this in JupyterLab: [how to start](../start.md).*"
 SOURCE = re.compile(r'href="\.\./lessons/(\w+)[^"]*"')  # of the package, from a hint
+DRAWING = re.compile(r"\]\(attachment:(\w+)\.png\)")
 WIDGET = re.compile(r"^\w+(?=: )")
 
 
@@ -21,6 +22,8 @@ def page(notebook: NotebookNode, name: str, folder: Path) -> NotebookNode:
     for cell in notebook.cells:
         cell.source = re.sub(r"^#### ", "### ", cell.source, flags=re.MULTILINE)  # a level of headings is left out
         cell.source = re.sub(r"(?<=\]\()[^)]*#[^)]+", lambda link: link.group().replace("*", ""), cell.source)
+        cell.source = DRAWING.sub(r"](../images/\1.svg)", cell.source)
+        cell.pop("attachments", None)
         tags = cell.metadata.get("tags", [])
         if "answers-prediction" in tags:
             cell.metadata.tags = [*tags, "hide-output"]
