@@ -47,7 +47,8 @@ embedding = Exercise(
         ),
         Mistake(
             edited(embed, "table.size(-1)", "len(table)"),
-            "You took the root of the number of words, V. Take the number of features, D: the table's last axis.",
+            "You took the root of the number of tokens in the vocabulary, V. Take the number of features, D: the "
+            "table's last axis.",
         ),
         Mistake(
             edited(embed, "table.size(-1)", "512"),

@@ -31,6 +31,11 @@ bug_hunt = Exercise(
             "shape (T, 1, D). On which axis of x, of shape (B, T, D), are the tokens?",
         ),
         Mistake(
+            edited(add_positions, "x.size(1)", "x.size(0)"),
+            "The rows are on the axis of the tokens now, but there are still as many as sentences: x.size(0) is the "
+            "batch. Which axis of x counts the tokens?",
+        ),
+        Mistake(
             edited(add_positions, ": x.size(1)]", "1 : x.size(1) + 1]"),
             "The first token got row 1. Positions start at 0.",
         ),

@@ -42,6 +42,17 @@ bug_hunt = Exercise(
             "tokens.",
         ),
         Mistake(
+            edited(heads_attend, "split_heads(x, num_heads)", "x.reshape(x.size(0), num_heads, x.size(1), -1)"),
+            "Joining is right now. But you replaced split_heads, which was right: a reshape alone gives each head "
+            "pieces of different tokens.",
+        ),
+        Mistake(
+            lambda q, k, v, num_heads: (
+                heads_attend(q, k, v, num_heads).unflatten(-1, (num_heads, -1)).mean(-2).repeat(1, 1, num_heads)
+            ),
+            "You averaged the heads. Concatenate them: each output has all of head 0's features, then head 1's.",
+        ),
+        Mistake(
             edited(_shipped, "heads.reshape", "heads.mT.reshape"),
             "You swapped tokens and features. The heads must come behind the tokens: swap axes 1 and 2.",
         ),

@@ -47,6 +47,10 @@ head_loop = Exercise(
             "All your heads use the matrices of head 0. Each head has its own.",
         ),
         Mistake(
+            edited(loop_over_heads, "x @ w_q[h], x @ w_k[h]", "x @ w_q[0], x @ w_k[0]"),
+            "All your heads use the weights of head 0. Compute queries, keys and weights anew for each head.",
+        ),
+        Mistake(
             edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "torch.stack(outputs).reshape(len(x), -1)"),
             "The shape is right, the numbers are not: you reshaped the stacked heads (H, T, d) directly, so each row "
             "mixes tokens. Bring the tokens to the front first, or use torch.cat.",

@@ -36,11 +36,33 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(three_masks, "pad_id=tgt_pad_id", "pad_id=src_pad_id"),
-            "The bug is still there. A symptom: a real word of the target is hidden, and some of its padding is not.",
+            "The bug is still there. A symptom: a real token of the target is hidden, and some of its padding is not.",
         ),
         Mistake(
             edited(three_masks, "& tgt_real, src_real", "& tgt_real, masks.padding(src, pad_id=tgt_pad_id)"),
             "Now cross-attention has the wrong padding: its keys are the source.",
+        ),
+        Mistake(
+            edited(
+                three_masks,
+                "masks.causal(tgt.size(1)) & tgt_real, src_real",
+                "masks.causal(tgt.size(1)) & masks.padding(tgt, pad_id=src_pad_id), "
+                "masks.padding(src, pad_id=tgt_pad_id)",
+            ),
+            "The bug is still there, and cross-attention, which was right, is wrong now: its keys are the source, and "
+            "so is its padding id.",
+        ),
+        Mistake(
+            edited(three_masks, "& tgt_real, src_real", "& tgt_real, tgt_real"),
+            "The decoder's own mask is right now. But cross-attention hides the target's padding, and its keys are "
+            "the source.",
+            also=(
+                edited(
+                    three_masks,
+                    "masks.causal(tgt.size(1)) & tgt_real, src_real",
+                    "masks.causal(tgt.size(1)) & tgt_real, masks.causal(tgt.size(1)) & tgt_real",
+                ),
+            ),
         ),
         Mistake(
             edited(three_masks, "return src_real", "return masks.padding(src, pad_id=tgt_pad_id)"),

@@ -28,7 +28,7 @@ with right:
 
 edit("table[ids] * table.size(-1) ** 0.5", "F.embedding(ids, table)", "the factor √D is missing")
 
-edit("table.size(-1", "len(table", "the number of words")
+edit("table.size(-1", "len(table", "the number of tokens in the vocabulary")
 
 with wrong("left over from a cell above"):
     D = 512

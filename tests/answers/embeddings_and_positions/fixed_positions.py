@@ -29,3 +29,5 @@ edit("1)", "0), None", "The bug is still there")
 edit(": x.size(1)", "1 : x.size(1) + 1", "Positions start at 0")
 
 edit("]", "].unsqueeze(1)", "on the axis of the batch")
+
+edit("1)", "0)", "as many as sentences")

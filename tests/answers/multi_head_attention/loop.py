@@ -42,3 +42,9 @@ edit(
 )
 
 edit(")]", ")][::-1]", "Values: the result differs")
+
+with wrong("All your heads use the weights of head 0"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        _, weights = attend(x @ w_q[0], x @ w_k[0], x @ w_v[0])
+        return torch.cat([weights @ (x @ w) for w in w_v], dim=-1)

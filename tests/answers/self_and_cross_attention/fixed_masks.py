@@ -27,3 +27,20 @@ with wrong("on the side of the queries"):
         real = tgt != tgt_pad_id
         source = masks.padding(src, pad_id=src_pad_id)
         return source, masks.causal(tgt.size(1)) & real[:, None, None, :], source & real[:, None, :, None]
+
+
+with wrong("cross-attention, which was right, is wrong now"):
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        encoder_self = (src != src_pad_id)[:, None, None, :]
+        decoder_self = masks.causal(tgt.size(1)) & (tgt != src_pad_id)[:, None, None, :]
+        cross = (src != tgt_pad_id)[:, None, None, :]
+        return encoder_self, decoder_self, cross
+
+
+with wrong("cross-attention hides the target's padding"):
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        encoder_self = (src != src_pad_id)[:, None, None, :]
+        target = (tgt != tgt_pad_id)[:, None, None, :]
+        return encoder_self, masks.causal(tgt.size(1)) & target, target
