@@ -22,8 +22,8 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(add_positions, "x.size(1)]", "x.size(0)].unsqueeze(1)"),
-            "The bug is still there. A symptom: give it a sentence of one word said three times, and all three come "
-            "out equal.",
+            "The bug is still there. A symptom: give it a sentence of one token, three times, and all three come out "
+            "equal.",
         ),
         Mistake(
             edited(add_positions, "x.size(1)]", "x.size(1)].unsqueeze(1)"),
