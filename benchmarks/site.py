@@ -59,21 +59,20 @@ def visit(browser: Browser, home: str) -> tuple[float, float]:
     return painted, answered - clicked
 
 
-def measure(home: str, *, smoke: bool = False) -> None:
-    with sync_playwright() as playwright:
-        browser = open_browser(playwright, find_browser())
-        times = [visit(browser, home) for _ in range(1 if smoke else ROUNDS)]
-        browser.close()
+def measure(browser: Browser, home: str, *, smoke: bool = False) -> None:
+    times = [visit(browser, home) for _ in range(1 if smoke else ROUNDS)]
     painted, answered = (statistics.median(column) for column in zip(*times))
     report("first paint of the front page", painted, "ms", PAINT_GOAL)
     report("click on its link to MaskStudio's answer", answered, "ms", ANSWER_GOAL)
 
 
 def main(*, smoke: bool = False) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         target = Path(folder) / "site"
         build(target)
         with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=target)) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            measure(f"http://127.0.0.1:{server.server_port}/", smoke=smoke)
+            browser = open_browser(playwright, find_browser())
+            measure(browser, f"http://127.0.0.1:{server.server_port}/", smoke=smoke)
+            browser.close()
             server.shutdown()

@@ -210,8 +210,8 @@ def test_paper_gets_the_lesson_alone(visitor, home):
     expect(visitor.get_by_role("heading", level=1)).to_be_visible()
 
 
-def test_the_benchmark_finds_its_way(home, capsys):
-    benchmark.measure(home, smoke=True)
+def test_the_benchmark_finds_its_way(browser, home, capsys):
+    benchmark.measure(browser, home, smoke=True)
     assert "MaskStudio's answer" in capsys.readouterr().out
 
 

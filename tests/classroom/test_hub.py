@@ -27,6 +27,7 @@ from tools.copies import ROOT
 
 ANNA, BEN, TEACHER = NAMES = ("classtest-anna", "classtest-ben", "classtest-teacher")
 LESSON = "work/03_masked_attention.ipynb"
+PATIENCE = 600  # seconds; what has not come by then will not come at all: the machine hangs
 
 
 def free_port():
@@ -48,7 +49,7 @@ class Hub:
         environment.pop("LESSONS_PROGRESS", None)
         with open(self.folder / "hub.log", "a") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
-        end = time.monotonic() + 90
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
                 if httpx.get(f"{self.url}/hub/login").is_success:
@@ -60,7 +61,7 @@ class Hub:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
 
     def guest(self, name):
         self.visitors.append(Visitor(self.url, name))
