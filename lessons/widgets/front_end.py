@@ -9,12 +9,12 @@ FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
 
 
-def front_end(name: str) -> str:
-    """The JavaScript of a widget as one module: view.js and all that it imports, each file after those it needs.
+def front_end(name: str, script: str = "view.js") -> str:
+    """The JavaScript of a widget as one module: a script and all that it imports, each file after those it needs.
 
     anywidget loads one module, so the imports give way to what they import.
     """
-    return "\n".join(IMPORT.sub("", source(path)) for path in _with_imports(FOLDER / name / "view.js"))
+    return "\n".join(IMPORT.sub("", source(path)) for path in _with_imports(FOLDER / name / script))
 
 
 def source(path: Path) -> str:

