@@ -566,7 +566,12 @@ def _order(y: float, name: str, formula: str, norm_first: bool) -> list[str]:
         parts += [_box(box) for box in boxes]
         last = boxes[-1]
         x = last.x
-    parts.append(_line(last.right(), (last.right()[0] + 36, y)))
+    if norm_first:
+        end = Box(last.x + 80, y, 70, 50, "norm", "norm")
+        parts += [_line(last.right(), end.left(), dashes="4 4"), _box(end)]
+        parts.append(_quiet(end.x + 35, y + 44, "only after the last layer", "end"))
+        last = end
+    parts.append(_line(last.right(), (last.right()[0] + 22, y)))
     return parts
 
 
@@ -577,8 +582,8 @@ def encoder_layer() -> str:
     description = (
         "Two rows. Post-LN: x goes through self-attention, is added to the result, then goes through a norm; the same "
         "with the feed-forward network. Pre-LN: a norm and self-attention are in a branch whose result is added to x, "
-        "which has no norm on its path; the same with the feed-forward network. After the last layer of the stack, "
-        "Pre-LN has one more norm."
+        "which has no norm on its path; the same with the feed-forward network. One more norm follows, only after the "
+        "last layer of the stack."
     )
     return _picture("encoder-layer", 370, "An encoder layer: Post-LN and Pre-LN", description, parts)
 
