@@ -4,37 +4,45 @@ const EPSILON = 1e-5; // of torch.nn.LayerNorm
 
 export const makeTensor = (shape, data = new Float32Array(shape.reduce((a, b) => a * b, 1))) => ({ data, shape });
 
-/** x (T, in), weight (out, in), bias (out,) -> (T, out). Two rows of x meet four of the weight: each is read less often. */
-export function linear(x, weight, bias) {
-  const [[rows, width], count] = [x.shape, weight.shape[0]];
-  const [a, w, b] = [x.data, weight.data, bias.data];
-  const y = makeTensor([rows, count]);
-  const lastRow = rows - 1;
-  const last = count - 1;
-  for (let row = 0; row < rows; row += 2) {
-    const next = Math.min(row + 1, lastRow); // at the end, the last row is computed twice
-    const [first, second] = [row * width, next * width];
-    for (let i = 0; i < count; i += 4) {
-      const [j, k, l] = [Math.min(i + 1, last), Math.min(i + 2, last), Math.min(i + 3, last)];
-      const [wi, wj, wk, wl] = [i * width, j * width, k * width, l * width];
-      let [i0, j0, k0, l0] = [b[i], b[j], b[k], b[l]];
-      let [i1, j1, k1, l1] = [i0, j0, k0, l0];
+/** x (T, in), weight (out, in), bias (out,) -> (T, out). Rows go in pairs, and meet four of the weight at a time. */
+export function linear({ data: x, shape: [rows, width] }, { data: w, shape: [count] }, { data: bias }) {
+  const y = new Float32Array(rows * count);
+  const paired = rows - (rows % 2);
+  for (let i = 0; i < count; i += 4) {
+    const j = Math.min(i + 1, count - 1); // at the end, one is computed again
+    const k = Math.min(i + 2, count - 1);
+    const l = Math.min(i + 3, count - 1);
+    const wi = i * width;
+    const wj = j * width;
+    const wk = k * width;
+    const wl = l * width;
+    for (let row = 0; row < paired; row += 2) {
+      const from = row * width;
+      const below = from + width;
+      let i0 = bias[i], j0 = bias[j], k0 = bias[k], l0 = bias[l];
+      let i1 = i0, j1 = j0, k1 = k0, l1 = l0;
       for (let f = 0; f < width; f++) {
-        const x0 = a[first + f];
-        const x1 = a[second + f];
-        const ci = w[wi + f];
-        const cj = w[wj + f];
-        const ck = w[wk + f];
-        const cl = w[wl + f];
+        const x0 = x[from + f], x1 = x[below + f];
+        const ci = w[wi + f], cj = w[wj + f], ck = w[wk + f], cl = w[wl + f];
         i0 += x0 * ci; j0 += x0 * cj; k0 += x0 * ck; l0 += x0 * cl;
         i1 += x1 * ci; j1 += x1 * cj; k1 += x1 * ck; l1 += x1 * cl;
       }
-      const [y0, y1] = [row * count, next * count];
-      y.data[y0 + i] = i0; y.data[y0 + j] = j0; y.data[y0 + k] = k0; y.data[y0 + l] = l0;
-      y.data[y1 + i] = i1; y.data[y1 + j] = j1; y.data[y1 + k] = k1; y.data[y1 + l] = l1;
+      const to = row * count;
+      const under = to + count;
+      y[to + i] = i0; y[to + j] = j0; y[to + k] = k0; y[to + l] = l0;
+      y[under + i] = i1; y[under + j] = j1; y[under + k] = k1; y[under + l] = l1;
     }
+    if (paired === rows) continue;
+    const from = paired * width;
+    const to = paired * count;
+    let i0 = bias[i], j0 = bias[j], k0 = bias[k], l0 = bias[l];
+    for (let f = 0; f < width; f++) {
+      const x0 = x[from + f];
+      i0 += x0 * w[wi + f]; j0 += x0 * w[wj + f]; k0 += x0 * w[wk + f]; l0 += x0 * w[wl + f];
+    }
+    y[to + i] = i0; y[to + j] = j0; y[to + k] = k0; y[to + l] = l0;
   }
-  return y;
+  return makeTensor([rows, count], y);
 }
 
 export const addTensors = (x, y) => makeTensor(x.shape, x.data.map((number, i) => number + y.data[i]));
@@ -96,8 +104,7 @@ export function rotatePairs(x, order, heads) {
  * Attention of all heads: q (Q, H · d), k (K, H · d), v (K, H · d_v), allowed (H, Q, K), 1 = may attend. A query with no
  * allowed key has weights of 0. scores and weights (H, Q, K), mixed (Q, H · d_v).
  */
-export function attendHeads(q, k, v, allowed, heads) {
-  const [[queries, width], [keys, valueWidth]] = [q.shape, v.shape];
+export function attendHeads({ data: q, shape: [queries, width] }, { data: k }, { data: v, shape: [keys, valueWidth] }, allowed, heads) {
   const [size, valueSize] = [width / heads, valueWidth / heads];
   const root = Math.sqrt(size);
   const [scores, weights] = [makeTensor(allowed.shape), makeTensor(allowed.shape)];
@@ -105,25 +112,26 @@ export function attendHeads(q, k, v, allowed, heads) {
   const sums = new Float64Array(valueSize);
   for (let head = 0; head < heads; head++) {
     for (let query = 0; query < queries; query++) {
-      const row = (head * queries + query) * keys;
+      const at = (head * queries + query) * keys;
+      const row = scores.data.subarray(at, at + keys);
+      const may = allowed.data.subarray(at, at + keys);
       const from = query * width + head * size;
       let most = -Infinity;
       for (let key = 0; key < keys; key++) {
         const other = key * width + head * size;
         let sum = 0;
-        for (let f = 0; f < size; f++) sum += q.data[from + f] * k.data[other + f];
-        scores.data[row + key] = sum / root;
-        if (allowed.data[row + key] && scores.data[row + key] > most) most = scores.data[row + key];
+        for (let f = 0; f < size; f++) sum += q[from + f] * k[other + f];
+        row[key] = sum / root;
+        if (may[key] && row[key] > most) most = row[key];
       }
-      let total = 0;
-      for (let at = row; at < row + keys; at++) if (allowed.data[at]) total += Math.exp(scores.data[at] - most);
+      const powers = row.map((score, key) => (may[key] ? Math.exp(score - most) : 0));
+      const total = powers.reduce((sum, power) => sum + power, 0);
       sums.fill(0);
       for (let key = 0; key < keys; key++) {
-        if (!allowed.data[row + key]) continue;
-        const weight = Math.exp(scores.data[row + key] - most) / total;
+        if (!may[key]) continue;
+        const weight = (weights.data[at + key] = powers[key] / total);
         const other = key * valueWidth + head * valueSize;
-        for (let f = 0; f < valueSize; f++) sums[f] += weight * v.data[other + f];
-        weights.data[row + key] = weight;
+        for (let f = 0; f < valueSize; f++) sums[f] += weight * v[other + f];
       }
       mixed.data.set(sums, query * valueWidth + head * valueSize);
     }
