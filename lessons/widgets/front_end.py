@@ -34,6 +34,7 @@ def _with_imports(path: Path) -> list[Path]:
 
 
 def style(name: str = "") -> str:
-    """The style sheets that all widgets share, and that of the widget of this name, if it has one."""
-    sheets = [FOLDER / "shared" / "base.css", FOLDER / "shared" / "grid.css", FOLDER / name / "style.css"]
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())
+    """The style sheets that all widgets share, and those of the widget of this name, if it has any."""
+    shared = [FOLDER / "shared" / sheet for sheet in ("base.css", "grid.css")]
+    own = sorted((FOLDER / name).glob("*.css")) if name else []
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in [*shared, *own])

@@ -48,7 +48,7 @@ export function greedy(model, src, changes, { bos, eos, maxLength }) {
   return { ids, logits };
 }
 
-const matches = (at, place) => new RegExp(`^${at.split("*").map((text) => text.replace(/\W/g, "\\$&")).join(".*")}$`).test(place);
+export const matches = (at, place) => new RegExp(`^${at.split("*").map((text) => text.replace(/\W/g, "\\$&")).join(".*")}$`).test(place);
 
 /** What the changes make of one place. */
 function ruleOf(place, changes) {

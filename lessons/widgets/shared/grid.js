@@ -14,7 +14,8 @@ export function cellSize(columns, small) {
 
 /**
  * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, leastWidth (of a cell, in
- * pixels), and the callbacks
+ * pixels), size ([width, height] of a cell), unnamed (the rows have their names elsewhere), headRoom (the most pixels
+ * for the columns' names), and the callbacks
  * onPoint(row, column) when a cell is under the pointer or has the focus, onPaint(cells, done) where it is editable:
  * cells [[row, column], …] to invert; done is true at the end of a stroke.
  */
@@ -64,7 +65,7 @@ export class Grid {
 
   build(rows, columns, labels) {
     Object.assign(this, { labels, rows, columns });
-    [this.width, this.height] = cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
+    [this.width, this.height] = this.size ?? cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
     this.width = Math.max(this.width, this.leastWidth ?? 0);
     this.across = columns.length + (this.sums ? 1 : 0);
     this.values = rows.map(() => []);
@@ -72,13 +73,14 @@ export class Grid {
     const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
     const dense = this.width < 12;
     const upright = longest(columns) * 7.4 + 6 > this.width;
-    this.left = dense ? 26 : longest(rows) * 7.4 + 12;
-    this.top = dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22;
+    this.left = this.unnamed ? 0 : dense ? 26 : longest(rows) * 7.4 + 12;
+    this.top = Math.min(dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22, this.headRoom ?? Infinity);
     const place = { "--hg-w": this.width, "--hg-h": this.height, "--hg-left": this.left, "--hg-top": this.top };
     for (const [name, value] of Object.entries(place)) this.grid.style.setProperty(name, `${value}px`);
     this.grid.classList.toggle("hg-upright", upright && !dense);
     this.grid.classList.toggle("hg-coarse", this.width < 22 || Boolean(this.small));
     this.grid.classList.toggle("hg-dense", this.width < 12);
+    this.grid.classList.toggle("hg-unnamed", Boolean(this.unnamed));
     this.grid.classList.toggle("hg-editable", Boolean(this.onPaint));
     this.grid.style.width = `${this.left + columns.length * this.width + (this.sums ? (dense ? 18 : 66) : 0)}px`;
     const name = (text, i) => (dense ? (i % 8 ? "" : i) : escapeText(text));
@@ -109,8 +111,9 @@ export class Grid {
 
   paint(r, c, value, look) {
     const cell = this.cell(r, c);
-    const shown = look.mark ? `<b>${look.mark}</b>${look.text ? `<i>${look.text}</i>` : ""}` : `<span>${look.text}</span>`;
-    cell.innerHTML = shown;
+    if (look.mark) cell.innerHTML = `<b>${look.mark}</b>${look.text ? `<i>${look.text}</i>` : ""}`;
+    else if (cell.firstChild?.tagName === "SPAN") cell.firstChild.textContent = look.text; // much faster
+    else cell.innerHTML = `<span>${look.text}</span>`;
     cell.dataset.value = String(value);
     cell.className = `hg-cell${look.kind ? ` hg-${look.kind}` : ""}${look.leak ? " hg-leak" : ""}`;
     cell.style.backgroundColor = look.kind ? "" : look.ground;
