@@ -82,6 +82,11 @@ class Task:
         is_target = side == "tgt"
         return self._vocab[side].encode(self._writing[side].split(text), bos=is_target, eos=is_target)
 
+    def writing(self, side: str = "src") -> Writing:
+        """How the texts of this side are split into words, and joined again."""
+        _check_side(side)
+        return self._writing[side]
+
     def decode(self, ids: Iterable[int] | Tensor, *, side: str = "tgt") -> str:
         """The text of some ids, up to the first EOS and without BOS and padding."""
         _check_side(side)

@@ -6,6 +6,7 @@ from lessons.widgets.dot_product_stepper.widget import DotProductStepper
 from lessons.widgets.function_lab.widget import FunctionLab
 from lessons.widgets.head_splitter.widget import HeadSplitter
 from lessons.widgets.mask_studio.widget import MaskStudio
+from lessons.widgets.model_studio.widget import ModelStudio
 from lessons.widgets.position_lab.widget import PositionLab
 from lessons.widgets.scaling_lab.widget import ScalingLab
 from lessons.widgets.shape_tour.widget import ShapeTour
@@ -18,6 +19,7 @@ __all__ = [
     "FunctionLab",
     "HeadSplitter",
     "MaskStudio",
+    "ModelStudio",
     "PositionLab",
     "ScalingLab",
     "ShapeTour",

@@ -101,6 +101,16 @@ WORK = {
         read="widget.step, widget.num_heads",
         shown=Seen('[data-step="3"][aria-current="step"]'),
     ),
+    "ModelStudio": Work(
+        click='[data-part="tools"] button',
+        answer=Seen('[data-part="before"]', "without your changes 老师明天不会在学校喝茶。"),
+        clicked="老师明天会在学校喝茶。",
+        focus='[data-part="tools"] button',
+        keys=("Control+z", "Control+y", "Control+z"),
+        typed="老师明天不会在学校喝茶。 [] 1",
+        read="widget.translation, *([widget.changes, len(widget.future)] if widget.future else [])",
+        shown=Seen('[data-part="changes"] li'),
+    ),
     "PositionLab": Work(
         click=cell("table", 7, 3),
         answer=Seen('[data-part="arrows-title"]', "rotary: pair 1, q at 2, k at 7"),

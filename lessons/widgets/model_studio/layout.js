@@ -6,7 +6,7 @@ import { places } from "../shared/engine.js";
 const STRIP = 12; // width of a strip of vectors
 const GAP = 4;
 const FEED = 32; // width of a feed-forward network
-const WORDS = 100; // width of the next words
+const WORDS_WIDTH = 100; // width of the next words
 const MARGIN = 3;
 const ABOVE = 17; // over the rows: the layer's name
 const NAME = 15; // under the heads: the sublayer's name
@@ -48,7 +48,7 @@ export function arrange(config, lengths, labels, width, height) {
   const across = Math.min(config.num_heads, MOST_IN_ROW);
   const down = Math.ceil(config.num_heads / across);
   const fixed = (stack, depth) => 2 * MARGIN + labels + 2 * GAP + STRIP + (config.ends_in_norm ? 3 * GAP + STRIP : 0) +
-    depth * (SUBLAYERS[stack].length * (STRIP + 2 * GAP) + FEED + 2 * GAP) + (stack === "decoder" ? WORDS + 2 * GAP : 0);
+    depth * (SUBLAYERS[stack].length * (STRIP + 2 * GAP) + FEED + 2 * GAP) + (stack === "decoder" ? WORDS_WIDTH + 2 * GAP : 0);
   const room = (stack, depth) => (width - fixed(stack, depth)) / (depth * (SUBLAYERS[stack].length - 1));
   const most = Math.min(room("encoder", config.num_layers), room("decoder", config.decoder_depth));
   const block = most < BLOCK[0] ? ROOMY : Math.floor(Math.min(most, BLOCK[1]));
@@ -94,7 +94,7 @@ export function arrange(config, lengths, labels, width, height) {
     const last = parts.at(-1);
     if (config.ends_in_norm) put(`${stack}.norm`, "strip", STRIP, { stream: `${stack}.norm` });
     if (side === "src") lane.end = parts.at(-1);
-    else put("logits", "logits", WORDS);
+    else put("logits", "logits", WORDS_WIDTH);
     lane.right = x;
     lane.last = last;
   }

@@ -1,0 +1,363 @@
+import { View, asWidget, button, slider } from "../shared/parts.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { formatNumber } from "../shared/numbers.js";
+import { HIGHEST, HISTORY, LOWEST, MOST_CHANGES } from "./constants.js";
+import { flip, isOn, isSameChange, placeName, sayChange, without, writeProgram } from "./hands.js";
+import { ModelMap } from "./map.js";
+import { idsOf, nearWords, splitText, textOf } from "./sentence.js";
+import { Thinking, spread } from "./thinking.js";
+import { Zoom } from "./zoom.js";
+
+// ModelStudio: the sentence and the hands on the left, the map and the zoom on the right. All is computed here; Python
+// is told afterwards.
+
+const CANDIDATES = 6;
+const FIRST = ["not"]; // a token to begin with, if the sentence has it
+const SCOPES = { head: "this head", layer: "all heads here", everywhere: "all layers" };
+const STUDIO = `
+  <div class="ms">
+    <div class="ms-left">
+      <label class="ms-sentence"><span class="ms-title">Your sentence</span>
+        <input type="text" data-part="sentence" spellcheck="false" autocomplete="off" ${QUIET}></label>
+      <div class="ms-tokens" data-part="source" role="group" aria-label="tokens of the sentence"></div>
+      <div class="ms-tools" data-part="tools"></div>
+      <section class="ms-result" aria-label="translation">
+        <p class="ms-title">The model writes</p>
+        <div class="ms-tokens ms-written" data-part="written" role="group" aria-label="words of the translation"></div>
+        <p class="ms-before" data-part="before"></p>
+      </section>
+      <section class="ms-next" aria-label="next word">
+        <div class="ms-nexthead"><p class="ms-title" data-part="next-title"></p>${slider("temperature", "temperature", LOWEST, HIGHEST, 0.1)}</div>
+        <ol data-part="bars"></ol>
+      </section>
+      <section class="ms-hands" aria-label="change the model"><p class="ms-title">Change the model</p>
+        <div class="ms-tools" data-part="hands"></div></section>
+      <section class="ms-changes" aria-label="your changes">
+        <div class="ms-changehead"><p class="ms-title" data-part="count"></p>${button("undo", "Undo")}${button("redo", "Redo")}${button("reset", "Reset")}</div>
+        <ul data-part="changes"></ul>
+      </section>
+      <p class="lw-warning" data-part="warning" role="status"></p>
+      <details data-part="code"><summary ${QUIET}>The same in Python</summary><pre tabindex="0" ${QUIET}></pre></details>
+    </div>
+    <div class="ms-right"><div data-part="map"></div>
+      <div class="ms-zoom"><label class="ms-scope">A click changes <select data-part="scope" aria-label="a click on the mask changes" ${QUIET}>${Object.entries(SCOPES)
+        .map(([value, name]) => `<option value="${value}">${name}</option>`).join("")}</select></label>
+      <div data-part="zoom"></div></div></div>
+  </div>`;
+
+class ModelStudioView extends View {
+  static TRAITS = ["sentence", "changes", "place", "head", "station", "history", "future", "step", "temperature", "tokens"];
+  static FRAME = STUDIO;
+
+  make() {
+    const about = this.model.get("about");
+    this.about = about;
+    this.thinking = new Thinking(about, this.model.get("weights"));
+    this.map = new ModelMap(this.find("map"), {
+      about,
+      onChoose: (place, head) => this.commit({ place, head: head ?? this.model.get("head") }),
+      onStation: (station) => this.commit({ station }),
+    });
+    this.zoom = new Zoom(this.find("zoom"), { onToggle: (cell) => this.toggleCell(cell) });
+    const input = this.find("sentence");
+    input.addEventListener("input", () => this.type(input.value));
+    input.addEventListener("change", () => this.keepSentence());
+    for (const name of ["undo", "redo"]) this.find(name).addEventListener("click", () => this.move(name));
+    this.find("reset").addEventListener("click", () => this.change([]));
+    this.root.addEventListener("click", (event) => this.act(event.target.closest("[data-do]")));
+    this.root.addEventListener("keydown", (event) => this.pressKey(event));
+    this.find("code").addEventListener("toggle", () => this.schedule());
+    this.shown = {};
+  }
+
+  stop() {
+    this.map.stop?.();
+    this.zoom.stop?.();
+    super.stop();
+  }
+
+  // From the learner
+
+  pressKey(event) {
+    const isTyping = event.target === this.find("sentence");
+    if (isTyping && event.key === "Enter") {
+      claim(event); // else JupyterLab handles Enter before the field reports its change
+      this.keepSentence();
+    }
+    const { key } = event;
+    if (isTyping || !(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key.toLowerCase())) return;
+    claim(event);
+    this.move(key.toLowerCase() === "y" || event.shiftKey ? "redo" : "undo");
+  }
+
+  /** While it is typed it is translated; it is kept when it is done. */
+  type(text) {
+    this.typed = text;
+    this.schedule();
+  }
+
+  keepSentence() {
+    const { typed } = this;
+    if (typed === undefined) return;
+    this.typed = undefined;
+    const problem = this.problemOf(splitText(typed, this.about));
+    if (typed !== this.model.get("sentence") && !problem) this.step({ sentence: typed });
+    else this.schedule();
+  }
+
+  problemOf(tokens) {
+    const { longest } = this.about;
+    if (!tokens || (tokens.length >= 1 && tokens.length <= longest)) return "";
+    return tokens.length ? `The sentence has ${tokens.length} tokens; the model is shown at most ${longest}.` : "Type a sentence.";
+  }
+
+  /** One step that can be undone. */
+  step(changes) {
+    const before = Object.fromEntries(Object.keys(changes).map((name) => [name, this.model.get(name)]));
+    this.model.set("history", [...this.model.get("history"), before].slice(-HISTORY));
+    this.model.set("future", []);
+    this.commit(changes);
+  }
+
+  change(changes) {
+    if (changes.length > MOST_CHANGES) return this.say(`There are ${MOST_CHANGES} changes already: remove one first.`);
+    if (JSON.stringify(changes) !== JSON.stringify(this.model.get("changes"))) this.step({ changes });
+  }
+
+  /** Undo, redo: Python does the same. */
+  move(name) {
+    const [from, to] = name === "undo" ? ["history", "future"] : ["future", "history"];
+    const steps = this.model.get(from);
+    if (!steps.length) return;
+    const last = steps.at(-1);
+    const back = Object.fromEntries(Object.keys(last).map((trait) => [trait, this.model.get(trait)]));
+    this.typed = undefined;
+    for (const [trait, value] of Object.entries({ ...last, [from]: steps.slice(0, -1), [to]: [...this.model.get(to), back] })) this.model.set(trait, value);
+    this.model.send({ ask: name, done: true });
+    this.schedule();
+  }
+
+  act(element) {
+    if (!element || element.getAttribute("aria-disabled") === "true") return;
+    const what = JSON.parse(element.dataset.do);
+    const changes = this.model.get("changes");
+    if (what.choose !== undefined) this.chosen = what.choose;
+    else if (what.step !== undefined) return this.commit({ step: what.step });
+    else if (what.flip) return this.change(flip(changes, what.flip));
+    else if (what.force) return this.force(what.force);
+    else if (what.remove) return this.change(without(changes, what.remove));
+    else if (what.switch)
+      return this.change(changes.map((each) => (isSameChange(each, what.switch) ? { ...each, on: !each.on } : each)));
+    this.schedule();
+  }
+
+  /** One word of the translation; the same again gives it free. */
+  force(change) {
+    const changes = this.model.get("changes");
+    const rest = changes.filter(({ kind, token }) => kind !== "force" || token !== change.token);
+    this.change(isOn(changes, change) ? rest : [...rest, { ...change, on: true }]);
+  }
+
+  toggleCell({ place, head, query, key, allow }) {
+    const scope = this.find("scope").value;
+    const cell = { at: scope === "everywhere" ? place.replace(/\d+/, "*") : place, query, key, ...(scope === "head" ? { head } : {}) };
+    const [wanted, opposite] = (allow ? ["allow", "block"] : ["block", "allow"]).map((kind) => ({ kind, ...cell }));
+    const changes = this.model.get("changes");
+    this.change(isOn(changes, opposite) ? without(changes, opposite) : [...without(changes, wanted), { ...wanted, on: true }]);
+  }
+
+  // To the learner
+
+  draw(state) {
+    const tokens = this.tokensOf(state);
+    if (!tokens) return this.say("Waiting for Python, which splits this sentence into tokens …");
+    const changes = state.changes.filter(({ on }) => on).map(({ on: _, ...change }) => change);
+    const ids = idsOf(tokens, this.about);
+    const key = JSON.stringify([ids, changes]);
+    if (key !== this.computed) {
+      this.computed = key;
+      this.result = this.thinking.think(ids, changes);
+    }
+    const { result, about } = this;
+    const names = { src: tokens, tgt: result.tgt.map((id) => about.words.tgt[id]) };
+    const drawn = { ...state, names, result, active: changes };
+    this.drawSentence(drawn);
+    this.drawWritten(drawn);
+    this.drawNext(drawn);
+    this.drawHands(drawn);
+    this.drawChanges(drawn);
+    const { now, before } = result;
+    const { place, head, station } = state;
+    this.map.draw({ now, before, tokens: names, place, head, station, changes: state.changes });
+    this.zoom.draw({ now, before, tokens: names, place, head });
+  }
+
+  /** What is being typed, if it can be read; else what is kept. Tells what is wrong with it. */
+  tokensOf({ sentence, tokens }) {
+    const typed = this.typed === undefined ? null : splitText(this.typed, this.about);
+    const problem = this.problemOf(typed);
+    const read = typed && !problem ? typed : splitText(sentence, this.about) ?? tokens;
+    this.say([problem, ...this.unknownIn(read)].filter(Boolean).join(" "));
+    return read;
+  }
+
+  unknownIn(tokens) {
+    const known = this.about.words.src.slice(4); // without <pad>, <bos>, <eos>, <unk>
+    const strange = [...new Set(tokens)].filter((token) => !known.includes(token));
+    if (strange.join() !== this.strange) {
+      this.strange = strange.join();
+      this.unknown = strange.map((word) => {
+        const near = nearWords(word, known);
+        return `The model doesn't know “${word}”${near.length ? `; near: ${near.join(", ")}` : ""}.`;
+      });
+    }
+    return this.unknown;
+  }
+
+  /** Only if it is other HTML than before, and in the same elements: what has the focus keeps it. */
+  put(name, html) {
+    if (this.shown[name] === html) return;
+    this.shown[name] = html;
+    const wanted = document.createElement("div");
+    wanted.innerHTML = html;
+    adopt(this.find(name), wanted);
+  }
+
+  drawSentence({ sentence, names, changes, active }) {
+    const input = this.find("sentence");
+    if (this.typed === undefined && input.value !== sentence) input.value = sentence;
+    const { src } = names;
+    if (this.chosen === undefined || this.chosen >= src.length) this.chosen = Math.max(src.findIndex((token) => FIRST.includes(token)), 0);
+    const { chosen } = this;
+    const hidden = (i) => isOn(changes, { kind: "hide", side: "src", token: i });
+    const known = (token) => this.about.words.src.includes(token);
+    this.put("source", src.map((token, i) => press({ choose: i }, escapeText(token), {
+      kind: `ms-token${hidden(i) ? " ms-hidden" : ""}${known(token) ? "" : " ms-unknown"}`, pressed: i === chosen,
+      label: `${i}: ${token}${hidden(i) ? ", hidden" : ""}${known(token) ? "" : ", unknown"}`,
+    })).join(""));
+    const other = chosen + 1 < src.length ? chosen + 1 : chosen - 1;
+    const [first, second] = [chosen, other].sort((a, b) => a - b);
+    const swap = { kind: "swap_positions", side: "src", token: first, other: second };
+    const hide = { kind: "hide", side: "src", token: chosen };
+    const hasPositions = Boolean(this.about.config.positions) && src.length > 1;
+    this.put("tools", flipper(changes, hide, `Hide “${escapeText(src[chosen])}”`, active.length ? "" : "ms-first") +
+      (hasPositions ? flipper(changes, swap, `Swap positions with “${escapeText(src[other])}”`) : ""));
+  }
+
+  drawWritten({ result, step, names }) {
+    const { about } = this;
+    const [now, old] = [result.written.ids.slice(1), result.untouched.ids.slice(1)];
+    const same = String(now) === String(old);
+    const kept = commonOf(now, old);
+    this.place = Math.min(step, names.tgt.length - 1);
+    this.put("written", now.map((id, i) => press({ step: i }, `${kept.has(i) ? "" : `<i aria-hidden="true">≠</i>`}${escapeText(about.words.tgt[id])}`, {
+      kind: `ms-word${kept.has(i) ? "" : " ms-new"}${id === about.eos ? " ms-end" : ""}`, pressed: i === this.place,
+      label: `word ${i + 1}: ${about.words.tgt[id]}${kept.has(i) ? "" : ", changed"}`,
+    })).join(""));
+    const text = textOf(old, about);
+    this.put("before", same ? "" : `<span>without your changes</span> ${escapeText(text) || "nothing"}`);
+    this.find("before").classList.toggle("ms-none", same);
+  }
+
+  drawNext({ result, names, changes, temperature }) {
+    const row = this.place;
+    const { words } = this.about;
+    const now = spread(result.now.logits, row, temperature);
+    const before = result.before === result.now ? now : spread(result.before.logits, row, temperature);
+    const top = [...now.keys()].sort((a, b) => now[b] - now[a]).slice(0, CANDIDATES);
+    const chosen = result.written.ids[row + 1];
+    if (!top.includes(chosen)) top[top.length - 1] = chosen;
+    const old = [...before.keys()].reduce((best, id) => (before[id] > before[best] ? id : best), 0);
+    if (!top.includes(old)) top[top.length - (top.at(-1) === chosen ? 2 : 1)] = old;
+    this.write("next-title", row ? `After “${names.tgt[row]}”` : "The first word");
+    const most = top.reduce((best, id) => (Math.abs(now[id] - before[id]) > Math.abs(now[best] - before[best]) ? id : best), top[0]);
+    const moved = Math.abs(now[most] - before[most]) >= 0.005;
+    this.put("bars", top.map((id) => {
+      const force = { kind: "force", token: row + 1, word: id };
+      const forced = isOn(changes, force);
+      const was = Math.abs(now[id] - before[id]) >= 0.005 ? ` (${percentOf(before[id])} without your changes)` : "";
+      const label = `${words.tgt[id]}: ${percentOf(now[id])}${was}${forced ? ", forced" : ""}. Force this word`;
+      return `<li>${press({ force }, `<span class="ms-name">${forced ? "● " : ""}${escapeText(words.tgt[id])}</span>` +
+        `<span class="ms-bar"><b style="width:${(100 * now[id]).toFixed(1)}%"></b>${was ? `<u style="left:${(100 * before[id]).toFixed(1)}%"></u>` : ""}</span>` +
+        `<span class="ms-share">${moved && id === most ? "≠ " : ""}${percentOf(now[id])}</span>`, { kind: "ms-candidate", pressed: forced, label })}</li>`;
+    }).join(""));
+  }
+
+  drawHands({ changes, place, head }) {
+    const { config } = this.about;
+    const everywhere = [
+      [{ kind: "cut", at: "decoder.*.cross_attn" }, "Cut all cross-attention"],
+      [{ kind: "drop_causal" }, "No causal mask"],
+      [{ kind: "drop_padding" }, "No padding mask"],
+    ];
+    if (config.positions) everywhere.push([{ kind: "drop_positions" }, "No positions"]);
+    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, `Silence head ${head} of ${placeName(place)}`]);
+    if (place) everywhere.unshift([{ kind: "cut", at: place }, `Cut ${placeName(place)}`]);
+    this.put("hands", everywhere.map(([change, text]) => flipper(changes, change, text)).join(""));
+    this.root.querySelector(".ms-scope").hidden = !place.endsWith("attn");
+  }
+
+  drawChanges({ changes, names, history, future, active, sentence }) {
+    const count = changes.length;
+    this.write("count", count ? `Your changes: ${active.length}${active.length < count ? ` of ${count} on` : ""}` : "Your changes");
+    this.put("changes", count ? changes.map(({ on, ...change }) => {
+      const text = escapeText(sayChange(change, names, this.about.words.tgt));
+      return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: `${text}: ${on ? "on" : "off"}` })}` +
+        `${press({ remove: change }, "×", { kind: "ms-remove", label: `remove: ${text}` })}</li>`;
+    }).join("") : `<li class="ms-none">None yet: this is the model as it was trained. Hide a token, click a cell of the mask, or force a word, and read the translation.</li>`);
+    for (const [name, can] of [["undo", history.length], ["redo", future.length], ["reset", count]])
+      this.find(name).setAttribute("aria-disabled", String(!can));
+    const code = this.find("code");
+    if (code.open) this.writeCode(writeProgram(sentence, active, this.about));
+  }
+
+  writeCode(program) {
+    const pre = this.find("code").querySelector("pre");
+    if (pre.textContent !== program) pre.textContent = program;
+  }
+}
+
+const percentOf = (x) => (Number.isNaN(x) ? "NaN" : x > 0 && x < 0.001 ? "< 0.1 %" : `${formatNumber(100 * x, x < 0.1 ? 1 : 0)} %`);
+
+/** Make the children of an element what the children of another one are. */
+function adopt(element, wanted) {
+  const all = [...wanted.childNodes];
+  all.forEach((next, i) => {
+    const child = element.childNodes[i];
+    if (!child) element.append(next);
+    else if (child.nodeName !== next.nodeName) child.replaceWith(next);
+    else if (next.nodeType === Node.TEXT_NODE) child.data = next.data;
+    else {
+      for (const { name } of [...child.attributes]) if (!next.hasAttribute(name)) child.removeAttribute(name);
+      for (const { name, value } of next.attributes) if (child.getAttribute(name) !== value) child.setAttribute(name, value);
+      adopt(child, next);
+    }
+  });
+  while (element.childNodes.length > all.length) element.lastChild.remove();
+}
+
+/** A button that does something. */
+const press = (what, content, { kind = "", pressed, label }) =>
+  `<button type="button" class="${kind}" data-do="${escapeText(JSON.stringify(what))}"${pressed === undefined ? "" : ` aria-pressed="${pressed}"`}` +
+  ` aria-label="${escapeText(label)}" ${QUIET}>${content}</button>`;
+
+/** A button that makes a change, or takes it back. */
+const flipper = (changes, change, text, kind = "") =>
+  `<button type="button" class="ms-flip ${kind}" data-do="${escapeText(JSON.stringify({ flip: change }))}" aria-pressed="${isOn(changes, change)}" ${QUIET}>${text}</button>`;
+
+/** The places of `now` whose words are a longest common part of both. */
+function commonOf(now, old) {
+  const length = now.map(() => old.map(() => 0));
+  const at = (i, j) => length[i]?.[j] ?? 0;
+  for (let i = now.length - 1; i >= 0; i--)
+    for (let j = old.length - 1; j >= 0; j--) length[i][j] = now[i] === old[j] ? 1 + at(i + 1, j + 1) : Math.max(at(i + 1, j), at(i, j + 1));
+  const found = new Set();
+  for (let i = 0, j = 0; i < now.length && j < old.length; ) {
+    if (now[i] === old[j]) found.add(i++) && j++;
+    else if (at(i + 1, j) >= at(i, j + 1)) i++;
+    else j++;
+  }
+  return found;
+}
+
+export default asWidget(ModelStudioView);
