@@ -4,6 +4,7 @@ import gc
 import os
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,12 @@ BY_LESSON = re.compile(r"(?P<file>tests/(?:notebooks/test_journey|exercises/test
 PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
 
 
+@cache
+def folders_of(path):
+    """The folders of the repository that a file is in: asked once for each file, not for each test."""
+    return {folder.as_posix() for folder in path.relative_to(ROOT).parents}
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark by folder and place in a sweep, and order so that the workers finish together."""
@@ -26,14 +33,14 @@ def pytest_collection_modifyitems(items):
         if item.path.suffix == ".ipynb":
             item.add_marker("notebook")
             item.output_timeout = PATIENCE
-        if item.path.is_relative_to(ROOT / "tests" / "browser"):
+        if "tests/browser" in folders_of(item.path):
             item.add_marker("browser")
         if rare := item.get_closest_marker("one_of"):
             function = item.nodeid.partition("[")[0]
             if of_the_sweep[function] % rare.args[0]:
                 item.add_marker("thorough")
             of_the_sweep[function] += 1
-    items.sort(key=lambda item: [not item.path.is_relative_to(ROOT / folder) for folder in LONGEST_FIRST])
+    items.sort(key=lambda item: [folder not in folders_of(item.path) for folder in LONGEST_FIRST])
 
 
 def pytest_collection_finish():
