@@ -29,6 +29,8 @@ const SHELL = `
       <button type="button" data-step="back" ${QUIET}>Back</button><button type="button" data-step="next" ${QUIET}>Next</button>
       <button type="button" data-step="play" ${QUIET}>Play</button><span class="mm-count"></span><button type="button" data-step="end" ${QUIET}>End</button></div>
     <p class="mm-readout"></p>
+    <ul class="mm-legend"><li><i class="mm-vector"></i>a vector</li><li><i class="mm-way"></i>attention: the thicker, the more</li>
+      <li><i class="mm-unit"></i>active units</li><li><i class="mm-sign">≠</i>changed, <i class="mm-sign mm-top">≠</i>most</li></ul>
   </section>`;
 
 export class ModelMap {
@@ -53,8 +55,9 @@ export class ModelMap {
     });
     this.watch.observe(this.el);
     this.theme = new MutationObserver(() => {
+      const { accent, line } = this.colors ?? {};
       this.readColors();
-      if (this.state) this.paint();
+      if (this.state && (accent !== this.colors.accent || line !== this.colors.line)) this.paint();
     });
     for (const one of [document.body, document.documentElement]) this.theme.observe(one, { attributes: true });
   }
@@ -75,7 +78,8 @@ export class ModelMap {
   }
 
   draw(state) {
-    const came = state.station !== this.state?.station;
+    const came = state.station !== this.station;
+    this.station = state.station;
     this.state = state;
     this.build(state.tokens);
     this.changed = state.now === this.compared?.[0] && state.before === this.compared[1] ? this.changed : compare(state.now, state.before);
@@ -127,7 +131,7 @@ export class ModelMap {
     if (kind === "strip" && station < 0) return "";
     const name = kind === "strip" ? (id.includes("embedding") ? "embed" : side === "src" ? "memory" : "end") : SUBLAYER_NAMES[id.split(".")[2]] ?? "next word";
     const wide = kind === "strip" || kind === "feed_forward";
-    const label = `<span class="mm-name${wide ? " mm-narrow" : ""}" aria-hidden="true">${name.replace("-f", "-<br>f")}</span>` + `<i class="mm-sign" aria-hidden="true"></i>`;
+    const label = `<span class="mm-name${id.startsWith("after") ? " mm-low" : wide ? " mm-narrow" : ""}" aria-hidden="true">${name.replace("-f", "-<br>f")}</span>` + `<i class="mm-sign" aria-hidden="true"></i>`;
     const box = { x: x - (kind === "strip" ? 3 : 0), y, w: w + (kind === "strip" ? 6 : 0), h };
     const whole = pressable(`block mm-is-${kind}`, { ...box, h: h + under }, `${open} ${part.place ? `data-place="${id}"` : `data-station="${station}"`}`, label);
     const heads = (part.heads ?? []).map(({ x: left, y: top, size }, head) =>
@@ -252,7 +256,12 @@ export class ModelMap {
       if (step === "back") button.setAttribute("aria-disabled", String(station <= 0));
       if (step === "next") button.setAttribute("aria-disabled", String(station === this.stations.length - 1));
       if (step === "play") button.textContent = this.timer ? "Pause" : "Play";
+      if (step === this.wanted && !button.hidden) {
+        this.wanted = null;
+        button.focus({ preventScroll: true });
+      }
     }
+    this.card.querySelector(".mm-legend").hidden = Boolean(here);
   }
 
   step(name) {
@@ -261,8 +270,9 @@ export class ModelMap {
     if (name === "play") return this.timer ? this.pause() : this.play();
     this.pause();
     const to = { start: 0, back: Math.max(station - 1, 0), next: Math.min(station + 1, last), end: -1 }[name];
-    if (to !== station) this.onStation(to);
-    this.card.querySelector(`[data-step="${name === "start" ? "next" : name === "end" ? "start" : name}"]`).focus({ preventScroll: true });
+    this.wanted = { start: "next", end: "start" }[name] ?? name;
+    if (to === station) this.drawCard();
+    else this.onStation(to);
   }
 
   play() {
@@ -272,8 +282,9 @@ export class ModelMap {
       this.timer = setTimeout(advance, PAUSE);
       this.onStation(station + 1);
     };
-    if (this.state.station === this.stations.length - 1) this.onStation(0);
-    this.timer = setTimeout(advance, 0);
+    const again = this.state.station === this.stations.length - 1;
+    this.timer = setTimeout(advance, again ? PAUSE : 0);
+    if (again) this.onStation(0);
     this.drawCard();
   }
 
@@ -350,11 +361,12 @@ export class ModelMap {
       const { word, probability } = this.next[index];
       return `After ${name}: “${this.about.words.tgt[word]}”, ${percent(probability)}.`;
     }
-    if (!now.places[there]?.weights) return `Following ${name}, token ${index}.`;
+    const alone = `Following ${name}, token ${index}. Point at an attention to see where it looks.`;
+    if (!now.places[there]?.weights) return alone;
     const [querySide, keySide] = sidesOf(there);
     const { weights: { data, shape: [heads, queries, keys] } } = now.places[there];
     const asQuery = side === querySide;
-    if (!asQuery && side !== keySide) return `Following ${name}, token ${index}.`;
+    if (!asQuery && side !== keySide) return alone;
     const some = one.head === undefined ? [...Array(heads).keys()] : [one.head];
     const others = tokens[asQuery ? keySide : querySide];
     const found = others.map((token, i) => {
@@ -452,6 +464,7 @@ export class ModelMap {
     else if (key === "End") this.buttons.at(-1).focus();
     else if (key === "Escape" && this.kept) {
       this.kept = null;
+      this.marked = undefined;
       this.schedule();
     } else return;
     claim(event);

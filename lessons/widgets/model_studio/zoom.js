@@ -189,7 +189,7 @@ export class Zoom {
       const by = Math.abs(x - this.old.weights.data[i]);
       if (by > most) [most, at] = [by, i];
     });
-    if (most < CHANGED) return `The changes do nothing to the weights of this head. ${HINTS.attention}`;
+    if (most < CHANGED) return HINTS.attention;
     const [r, c] = [Math.floor(at / weights.shape[1]), at % weights.shape[1]];
     return `◤ marks what changed, most of all the weight of “${this.keys[c]}” for “${this.queries[r]}”: ` +
       `${formatNumber(this.old.weights.data[at])} before, ${formatNumber(weights.data[at])} now. ${HINTS.attention}`;
