@@ -4,6 +4,7 @@ import base64
 import importlib.util
 import json
 import os
+import random
 import shutil
 import subprocess
 from dataclasses import asdict, replace
@@ -14,7 +15,7 @@ import torch
 
 from lessons.config import ACTIVATIONS, POSITIONS, TransformerConfig
 from lessons.evaluation import generate_all
-from lessons.interventions import KINDS
+from lessons.interventions import KINDS, Change
 from lessons.pretrained import load_translator
 from lessons.transformer import Transformer
 from lessons.widgets.front_end import front_end
@@ -22,6 +23,7 @@ from lessons.widgets.shared.weights import pack
 from tests.widgets import engine_cases
 
 SMALL = TransformerConfig(7, 7, d_model=4, num_heads=2, num_layers=1, d_ff=3, max_len=5)
+AHEAD = [0, 3, 12, 4, 10, 13, 2, 5, 20]  # numbers of cases in which a cache would be noticed
 READ = "engine.readModel(about.config, about.index, Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0)))"
 GREEDY = f"""(engine, [{{ about, bytes, sentences, bos, eos, maxLength }}]) => {{
     const model = {READ};
@@ -80,6 +82,18 @@ def test_all_numbers_are_those_of_torch(compute, count, seed):
     names = ["norm_first", "tie_embeddings", "share_embeddings"]
     wanted += [(name, x) for name in names for x in (True, False)] + [("final_norm", x) for x in (None, True, False)]
     assert min(occurs[each] for each in wanted) > 3
+
+
+def test_what_looks_ahead_is_computed_again_for_each_token(compute):
+    """A later token changes what comes before it, which a cache would keep."""
+    changes = [
+        Change("drop_causal"),
+        Change("allow", at="decoder.*.self_attn", query=0, key=1),
+        Change("swap_positions", side="tgt", token=0, other=1),
+    ]
+    cases = [engine_cases.draw(random.Random(i), i, [changes[i % 3]]) for i in AHEAD]
+    answers = compute(engine_cases.ANSWERS, [engine_cases.told(case) for case in cases])
+    assert not any(engine_cases.compare(case, answer) for case, answer in zip(cases, answers, strict=True))
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.thorough("takes 10 s"))])

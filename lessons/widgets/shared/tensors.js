@@ -80,8 +80,8 @@ export const activate = (x, activation) => makeTensor(x.shape, x.data.map(ACTIVA
 /** The angles of a position: position / 10000^(2i / size) for i = 0, 1, … */
 const anglesOf = (position, size) => Array.from({ length: Math.ceil(size / 2) }, (_, i) => position * 10000 ** ((-2 * i) / size));
 
-/** Row `position` of the sinusoids: sines and cosines alternate. */
-export const sinusoidsOf = (position, size) => anglesOf(position, size).flatMap((angle) => [Math.sin(angle), Math.cos(angle)]).slice(0, size);
+/** Row `position` of the sinusoids: sines and cosines alternate. If size is odd, there is one cosine more. */
+export const sinusoidsOf = (position, size) => anglesOf(position, size).flatMap((angle) => [Math.sin(angle), Math.cos(angle)]);
 
 /** Rotates each pair of features in every head of x (T, H · d), in place; order: the position of each row. */
 export function rotatePairs(x, order, heads) {
