@@ -10,6 +10,7 @@ ALL = (
     "imports",
     "notebooks",
     "memory",
+    "engine",
     "widgets",
     "site",
     "tasks",
