@@ -11,15 +11,16 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from lessons._checks import one_of, optional, refusal, whole
 from lessons.attention import MultiHeadAttention
+from lessons.config import TransformerConfig
 from lessons.masks import causal
-from lessons.transformer import Transformer
+from lessons.transformer import Encoder, Transformer
 
 # What a kind of change needs, and what it may have in addition.
 KINDS: dict[str, tuple[set[str], set[str]]] = {
@@ -82,15 +83,26 @@ class Change:
             whole(1, token=self.token)
 
 
+class EncoderModel(Protocol):
+    """A model that is an embedding and an encoder, such as `pretrained.SentenceEncoder`."""
+
+    config: TransformerConfig
+    embedding: Any
+    encoder: Encoder
+
+
+Model = Transformer | EncoderModel
+
+
 @contextmanager
-def intervene(model: Transformer, changes: Sequence[Change]) -> Generator[None]:
+def intervene(model: Model, changes: Sequence[Change]) -> Generator[None]:
     """Inside `with`, the model computes with these changes; afterwards it is as before, whatever happened inside.
 
     The rules of masks are dropped first; then hidden tokens, blocked and allowed cells follow in the order given. A
     token that a sentence doesn't have is passed over. With a mask of your own, a rule that is dropped still allows what
     the other rule allows. `Cached`, which calls no modules, refuses the model inside; `Recomputed` takes it.
 
-    What the model doesn't have (a place, a head, positions, an id) raises a ValueError.
+    What the model doesn't have (a place, a head, positions, an id, a decoder) raises a ValueError.
     """
     if isinstance(changes, Change) or not all(isinstance(change, Change) for change in changes):
         raise ValueError(f"changes is {changes!r}; expected a list of Change")
@@ -99,8 +111,8 @@ def intervene(model: Transformer, changes: Sequence[Change]) -> Generator[None]:
         _check(change, model, places)
     with ExitStack() as stack:
         ids: dict[str, Tensor] = {}
-        for side in SIDES:
-            embedding = getattr(model, f"{side}_embedding")
+        embeddings = _embeddings(model)
+        for side, embedding in embeddings.items():
             stack.callback(embedding.register_forward_pre_hook(_noting(ids, side)).remove)
         for place, module in places.items():
             here = [change for change in changes if _concerns(change, place)]
@@ -113,25 +125,34 @@ def intervene(model: Transformer, changes: Sequence[Change]) -> Generator[None]:
                     stack.callback(module.out_proj.register_forward_pre_hook(hook).remove)
             if any(change.kind == "cut" for change in here):
                 stack.callback(module.register_forward_hook(_give_zero).remove)
-        for side in SIDES:
+        for side in embeddings:
             order = [change for change in changes if change.kind.endswith("_positions") and change.side in (None, side)]
             for module in _positions(model, side) if order else ():
                 stack.callback(module.register_forward_hook(_moving(order), with_kwargs=True).remove)
-        if forced := [change for change in changes if change.kind == "force"]:
+        if isinstance(model, Transformer) and (forced := [change for change in changes if change.kind == "force"]):
             stack.callback(model.out_proj.register_forward_hook(_forcing(forced)).remove)
         yield
 
 
-def places_of(model: Transformer) -> list[str]:
+def places_of(model: Model) -> list[str]:
     """The names of all attentions and feed-forward networks of the model, from the input to the output."""
     return list(_places(model))
 
 
-def _places(model: Transformer) -> dict[str, nn.Module]:
+def _embeddings(model: Model) -> dict[str, Any]:
+    if isinstance(model, Transformer):
+        return {"src": model.src_embedding, "tgt": model.tgt_embedding}
+    return {"src": model.embedding}
+
+
+def _places(model: Model) -> dict[str, nn.Module]:
+    stacks: dict[str, Sequence[nn.Module]] = {"encoder": model.encoder.layers}
+    if isinstance(model, Transformer):
+        stacks["decoder"] = model.decoder.layers
     return {
         f"{part}.{number}.{name}": getattr(layer, name)
-        for part in ("encoder", "decoder")
-        for number, layer in enumerate(getattr(model, part).layers)
+        for part, layers in stacks.items()
+        for number, layer in enumerate(layers)
         for name in SUBLAYERS
         if hasattr(layer, name)
     }
@@ -147,7 +168,11 @@ def _is_of_masks(change: Change, place: str) -> bool:
     return change.kind in ("block", "allow", "hide", "drop_padding")
 
 
-def _check(change: Change, model: Transformer, places: dict[str, nn.Module]) -> None:
+def _check(change: Change, model: Model, places: dict[str, nn.Module]) -> None:
+    if not isinstance(model, Transformer):
+        optional(lambda **value: one_of(("src",), **value), side=change.side)
+        if change.kind in ("drop_causal", "force"):
+            raise ValueError(f"model has no decoder; expected one with a decoder for {change.kind!r}")
     if change.at is not None:
         named = {place: module for place, module in places.items() if fnmatchcase(place, change.at)}
         if change.kind == "drop_causal":
@@ -176,12 +201,12 @@ def _is_causal(place: str) -> bool:
     return _sides(place) == ("tgt", "tgt") and place.endswith("self_attn")
 
 
-def _positions(model: Transformer, side: str) -> list[nn.Module]:
+def _positions(model: Model, side: str) -> list[nn.Module]:
     """The modules that give this side its positions: one that adds them, or one that rotates q and k in each layer."""
     if model.config.positions != "rotary":
-        added = getattr(model, f"{side}_embedding").positions
+        added = _embeddings(model)[side].positions
         return [] if added is None else [added]
-    layers = model.encoder.layers if side == "src" else model.decoder.layers
+    layers = model.decoder.layers if isinstance(model, Transformer) and side == "tgt" else model.encoder.layers
     return [layer.self_attn.rotary for layer in layers if layer.self_attn.rotary is not None]
 
 
@@ -192,7 +217,7 @@ def _noting(ids: dict[str, Tensor], side: str) -> Callable[..., None]:
     return note
 
 
-def _masking(model: Transformer, place: str, changes: list[Change], ids: dict[str, Tensor]) -> Callable[..., Any]:
+def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Tensor]) -> Callable[..., Any]:
     """A pre-hook that gives an attention its changed mask."""
     dropped = {change.kind for change in changes} & {"drop_causal", "drop_padding"}
     key_side = _sides(place)[1]

@@ -6,7 +6,6 @@
     when_installed()                 runs a block only where that package is
     one_head(model, ids, …)          the tokens that one head gets, and its three matrices
     mean_pooling(hidden, real)       one vector for each sentence
-    without_heads(encoder, heads)    inside `with`, the outputs of these heads are 0
 
 MiniLM (arXiv 2002.10957) turns sentences into vectors, and was trained by others. It is a small BERT (arXiv
 1810.04805): an encoder as in the paper, Post-LN, but with GELU and another embedding. Sentence-BERT (arXiv 1908.10084)
@@ -14,8 +13,8 @@ takes the mean of its outputs.
 """
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from torch import Tensor, nn
 
 from lessons import checkpoints
 from lessons._checks import above_zero, positive, whole
-from lessons.attention import join_heads, split_heads
 from lessons.config import TransformerConfig
 from lessons.masks import padding
 from lessons.parity import from_bert_names
@@ -226,30 +224,6 @@ def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:
     kept = hidden.masked_fill(~real[..., None], 0.0)  # (B, S, D)
     mean = kept.sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
     return F.normalize(mean, dim=-1)
-
-
-@contextmanager
-def without_heads(encoder: Encoder, heads: Iterable[tuple[int, int]]) -> Generator[None]:
-    """Inside `with`, the outputs of these heads, pairs (layer, head), are 0 before out_proj."""
-    silent: dict[int, list[int]] = {}
-    for layer, head in heads:
-        _check_head(encoder, layer, head)
-        silent.setdefault(layer, []).append(head)
-    with ExitStack() as stack:
-        for layer, numbers in silent.items():
-            attention = encoder.layers[layer].self_attn
-            hook = attention.out_proj.register_forward_pre_hook(_silencer(attention.num_heads, numbers))
-            stack.callback(hook.remove)
-        yield
-
-
-def _silencer(num_heads: int, heads: list[int]):
-    def silence(module: nn.Module, inputs: tuple[Tensor]) -> Tensor:
-        outputs = split_heads(inputs[0], num_heads).clone()  # (B, H, S, d)
-        outputs[:, heads] = 0.0
-        return join_heads(outputs)
-
-    return silence
 
 
 def _check_head(encoder: Encoder, layer: int, head: int) -> None:

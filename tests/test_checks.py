@@ -16,14 +16,14 @@ from lessons.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from lessons.masks import causal, padding_from_lengths
 from lessons.plots import plot_histograms, plot_matrix
 from lessons.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, rotary_angles, sinusoids
-from lessons.pretrained import SentenceEncoder, without_heads
+from lessons.pretrained import SentenceEncoder
 from lessons.tasks import Numerals, Reversal
 from lessons.tasks.numerals import chinese, english
 from lessons.tasks.sentence_pairs import SentencePairs
 from lessons.tasks.subwords import Subwords
 from lessons.torch_attention import MultiheadAttentionByHand
 from lessons.training import Recipe, cosine_rate, paper_rate
-from lessons.transformer import Encoder, Transformer
+from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 
 SMALL = TransformerConfig(8, 8, d_model=8, num_heads=2, num_layers=1, d_ff=8)
@@ -32,11 +32,6 @@ VOCAB = Vocabulary([])
 
 def table():
     return Table(lambda words: [0.0, 0.0, 1.0])
-
-
-def silence(**head):
-    with without_heads(Encoder(SMALL), [tuple(({"layer": 0, "head": 0} | head).values())]):
-        pass
 
 
 def embed(*, offset):
@@ -103,7 +98,6 @@ WHOLE = {
     "Table": (partial(Table, lambda words: [1.0]), {}, "batch_size"),
     "forget": (lambda count: table().forget(count), {}, "count"),
     "SentenceEncoder": (partial(SentenceEncoder, SMALL), {}, "num_types"),
-    "without_heads": (silence, {}, "layer head"),
     "plot_matrix": (partial(plot_matrix, torch.ones(2, 2)), {}, "decimals"),
     "plot_histograms": (partial(plot_histograms, {"a": [1.0]}), {}, "bins"),
 }

@@ -13,7 +13,7 @@ from lessons.decoding import Cached, Recomputed, greedy, last
 from lessons.evaluation import translate
 from lessons.interventions import KINDS, Change, intervene, places_of
 from lessons.masks import causal, combine, padding
-from lessons.pretrained import load_translator
+from lessons.pretrained import SentenceEncoder, load_translator
 from lessons.tasks import Reversal
 from lessons.transformer import Transformer
 
@@ -297,3 +297,50 @@ def test_no_list_no_positions_and_a_cache_are_refused():
         pytest.raises(ValueError, match=r"model has hooks, which .* expected one without, or Recomputed"),
     ):
         Cached(model, SRC)
+
+
+def build_encoder():
+    """A model without a decoder, of BERT's kind."""
+    torch.manual_seed(0)
+    config = TransformerConfig(V, V, 8, H, num_layers=2, d_ff=16, dropout=0.0, positions="learned")
+    return SentenceEncoder(config).eval().requires_grad_(False)
+
+
+def hidden(model, *changes, ids=SRC):
+    with intervene(model, changes):
+        return model(ids)[0]
+
+
+def test_a_model_without_a_decoder_loses_a_head():
+    model = build_encoder()
+    before, changed = hidden(model), deepcopy(model)
+    changed.encoder.layers[1].self_attn.out_proj.weight[:, :4] = 0
+    same(hidden(model, Change("silence", at="encoder.1.self_attn", head=0)), hidden(changed))
+    differ(hidden(changed), before)
+    same(hidden(model), before)
+
+
+def test_a_model_without_a_decoder_loses_its_rules_and_positions():
+    model = build_encoder()
+    everything = torch.ones(1, 1, 1, S, dtype=torch.bool)
+    with torch.no_grad():
+        same(hidden(model, Change("drop_padding")), model(SRC, everything)[0])
+    order = [0, 3, 2, 1, 4]
+    swap = Change("swap_positions", side="src", token=1, other=3)
+    same(hidden(model, swap)[:1, order], hidden(model, ids=SRC[:1, order]))
+    assert places_of(model) == [f"encoder.{i}.{name}" for i in range(2) for name in ("self_attn", "feed_forward")]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (Change("force", token=1, word=3), "model has no decoder; expected one with a decoder for 'force'"),
+        (Change("drop_causal"), "model has no decoder; expected one with a decoder for 'drop_causal'"),
+        (Change("hide", side="tgt", token=0), "side is 'tgt'; expected"),
+        (Change("silence", at="encoder.2.self_attn", head=0), "at is 'encoder.2.self_attn'; expected a place"),
+        (Change("silence", at="encoder.0.self_attn", head=2), "head is 2; expected a whole number from 0 to 1"),
+    ],
+)
+def test_what_a_model_without_a_decoder_does_not_have_is_named(change, message):
+    with pytest.raises(ValueError, match=message), intervene(build_encoder(), [change]):
+        pass

@@ -30,11 +30,10 @@ from lessons.pretrained import (
     read_sentences,
     save_translator,
     when_installed,
-    without_heads,
 )
 from lessons.tasks import Translation
 from lessons.tasks.words import NOUNS
-from lessons.transformer import Encoder, Transformer
+from lessons.transformer import Transformer
 
 # Made once with transformers 5.23.0: BertModel.from_pretrained(minilm_folder(), attn_implementation="eager"), in eval
 # mode, attention_mask = ids != 0. `weights` holds heads 0, 3, 6 and 9 of each layer: (L, B, H, S, S).
@@ -312,51 +311,6 @@ def test_what_our_encoder_cannot_do_is_refused(name, value):
 def test_a_strange_name_is_refused():
     with pytest.raises(ValueError, match=r"state holds '.*strange\.weight'; expected the names of a BERT"):
         from_bert_names({"encoder.layer.0.strange.weight": torch.zeros(2)})
-
-
-def small_encoder():
-    torch.manual_seed(0)
-    config = TransformerConfig(1, 1, d_model=12, num_heads=3, num_layers=2, d_ff=20, dropout=0.0)
-    return Encoder(config).eval(), torch.randn(2, 5, 12)
-
-
-def test_a_head_without_output():
-    encoder, x = small_encoder()
-    before, weights = encoder(x, need_weights=True)
-    with without_heads(encoder, [(1, 2), (1, 0)]):
-        silenced, same_weights = encoder(x, need_weights=True)
-    torch.testing.assert_close(same_weights["0.self_attn"], weights["0.self_attn"], rtol=0, atol=0)
-    torch.testing.assert_close(encoder(x)[0], encoder(x, need_weights=False)[0])
-    torch.testing.assert_close(encoder(x, need_weights=True)[0], before, rtol=0, atol=0)  # all is as it was
-    projection = encoder.layers[1].self_attn.out_proj.weight  # the same, by the columns that read these heads
-    projection[:, 0:4], projection[:, 8:12] = 0.0, 0.0
-    torch.testing.assert_close(encoder(x)[0], silenced)
-    assert (silenced - before).abs().max() > 0.01
-
-
-def test_heads_speak_again_after_an_error():
-    encoder, x = small_encoder()
-    before = encoder(x)[0]
-    with pytest.raises(RuntimeError), without_heads(encoder, [(0, 1)]):
-        raise RuntimeError
-    torch.testing.assert_close(encoder(x)[0], before, rtol=0, atol=0)
-
-
-@pytest.mark.parametrize(
-    ("head", "message"),
-    [
-        ((2, 0), "layer is 2; expected a whole number from 0 to 1"),
-        ((-1, 0), "layer is -1; expected"),
-        ((0, 3), "head is 3; expected a whole number from 0 to 2"),
-        ((0, -1), "head is -1; expected"),
-    ],
-)
-def test_a_head_that_is_not_there_is_refused(head, message):
-    encoder, x = small_encoder()
-    before = encoder(x)[0]
-    with pytest.raises(ValueError, match=message), without_heads(encoder, [(0, 0), head]):
-        pass
-    torch.testing.assert_close(encoder(x)[0], before, rtol=0, atol=0)
 
 
 def test_a_model_that_is_missing_is_missed(monkeypatch):

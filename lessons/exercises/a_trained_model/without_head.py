@@ -144,5 +144,5 @@ silence = Exercise(
             silenced[..., head * head_dim : (head + 1) * head_dim] = 0.0
             return silenced @ w_out.T + b_out
     """,
-    in_package="lessons.pretrained.without_heads",
+    in_package="lessons.interventions.intervene",
 )
