@@ -1,4 +1,4 @@
-"""Lesson 05, my_loop: several heads, one after the other, and their outputs concatenated."""
+"""Lesson 05, my_loop: several heads, one after the other, some of which share keys and values."""
 
 import torch
 from torch import Tensor
@@ -9,10 +9,17 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
 
 def loop_over_heads(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
-    """x (T, D), w_q, w_k and w_v (H, D, d) -> (T, H·d): each head by itself, their outputs concatenated."""
-    outputs = [attend(x @ w_q[h], x @ w_k[h], x @ w_v[h])[0] for h in range(w_q.size(0))]  # H times (T, d)
+    """x (T, D), w_q (H, D, d), w_k and w_v (G, D, d) -> (T, H·d): neighboring heads share one of G keys and values."""
+    group = w_q.size(0) // w_k.size(0)
+    outputs = []
+    for h in range(w_q.size(0)):
+        g = h // group
+        k, v = x @ w_k[g], x @ w_v[g]
+        outputs.append(attend(x @ w_q[h], k, v)[0])  # (T, d)
     return torch.cat(outputs, dim=-1)
 
+
+SHARED = "heads share keys and values"
 
 head_loop = Exercise(
     lesson="05",
@@ -21,9 +28,17 @@ head_loop = Exercise(
     cases=lambda generator: [
         Case(
             {"x": numbers(generator, t, d_model)}
-            | {w: numbers(generator, h, d_model, d) for w in ("w_q", "w_k", "w_v")}
+            | {w: numbers(generator, heads, d_model, d) for w, heads in (("w_q", h), ("w_k", g), ("w_v", g))},
+            about=about,
         )
-        for t, d_model, h, d in [(2, 3, 2, 4), (5, 7, 3, 2), (4, 6, 4, 3)]
+        for t, d_model, h, g, d, about in [
+            (2, 3, 2, 2, 4, ""),
+            (5, 7, 3, 3, 2, ""),
+            (2, 3, 4, 2, 1, SHARED),
+            (3, 5, 6, 3, 2, SHARED),
+            (4, 3, 6, 2, 2, SHARED),
+            (2, 4, 3, 1, 2, SHARED),
+        ]
     ],
     mistakes=[
         Mistake(
@@ -47,7 +62,7 @@ head_loop = Exercise(
             "All your heads use the matrices of head 0. Each head has its own.",
         ),
         Mistake(
-            edited(loop_over_heads, "x @ w_q[h], x @ w_k[h]", "x @ w_q[0], x @ w_k[0]"),
+            edited(loop_over_heads, ("x @ w_q[h]", "x @ w_q[0]"), ("w_k[g]", "w_k[0]")),
             "All your heads use the weights of head 0. Compute queries, keys and weights anew for each head.",
         ),
         Mistake(
@@ -69,7 +84,7 @@ head_loop = Exercise(
             also=(edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "outputs[-1]"),),
         ),
         Mistake(
-            edited(loop_over_heads, "[0] for", " for"),
+            edited(loop_over_heads, "v)[0])", "v))"),
             "attend returns two things, output and weights, and you put both into the list. Take the first: "
             "attend(…)[0].",
         ),
@@ -83,27 +98,67 @@ head_loop = Exercise(
             "weights. Each head has its own table.",
         ),
         Mistake(
-            edited(loop_over_heads, "w_k[h]", "w_q[h]"),
+            edited(loop_over_heads, "w_k[g]", "w_q[h]"),
             "You computed the keys with w_q. They have their own matrices, w_k.",
         ),
         Mistake(
-            edited(loop_over_heads, "w_v[h]", "w_k[h]"),
+            edited(loop_over_heads, "w_v[g]", "w_k[g]"),
             "You computed the values with w_k. They have their own matrices, w_v.",
         ),
         Mistake(
-            edited(loop_over_heads, "x @ w_k[h], x @ w_v[h]", "x @ w_v[h], x @ w_k[h]"),
+            edited(loop_over_heads, "k, v = ", "v, k = "),
             "Keys and values are swapped: attend takes q, k, v in this order.",
+        ),
+        Mistake(
+            edited(loop_over_heads, "h // group", "h"),
+            "With as many keys and values as heads it is right. With fewer, head h has no slice h in w_k: heads share "
+            "them. How many heads share one?",
+            seen_in=SHARED,
+        ),
+        Mistake(
+            edited(loop_over_heads, "h // group", "h % w_k.size(0)"),
+            "You gave the keys and values to the heads in turn: 0, 1, 0, 1. Neighbors share: 0, 0, 1, 1.",
+            seen_in=SHARED,
+        ),
+        Mistake(
+            edited(loop_over_heads, ("range(w_q.size(0))", "range(w_k.size(0))"), ("h // group", "h")),
+            "You stopped after as many heads as there are keys and values. There are as many heads as there are "
+            "queries: w_q.size(0). (zip stops at the shortest, too.)",
+            seen_in=SHARED,
+            also=(edited(loop_over_heads, "range(w_q.size(0))", "range(w_k.size(0))"),),
+        ),
+        Mistake(
+            edited(loop_over_heads, "w_q.size(0) // w_k.size(0)", "w_k.size(0)"),
+            "You divided the head's number by the number of keys and values, G. Divide it by the number of heads that "
+            "share: H // G.",
+            seen_in=SHARED,
+        ),
+        Mistake(
+            edited(loop_over_heads, "h // group", "0"),
+            "All heads share the first slice of w_k and w_v. There are w_k.size(0) of them.",
+        ),
+        Mistake(
+            edited(loop_over_heads, "w_v[g]", "w_v[h % w_v.size(0)]"),
+            "The keys are right, the values are not: heads that share keys share the values as well, neighbors with "
+            "neighbors.",
+            seen_in=SHARED,
+            also=(edited(loop_over_heads, "w_v[g]", "w_v[0]"),),
         ),
     ],
     hints=[
-        "One head is lesson 04: attend(x @ w_q[h], x @ w_k[h], x @ w_v[h]). The result is (T, d).",
-        "Collect the H results in a list, then torch.cat. Along which axis?",
+        "One head is lesson 04: attend(q, k, v), with its own q. The result is (T, d). Which k and v does it get?",
+        "With H = 6 and G = 2, the heads 0 to 5 use the slices 0, 0, 0, 1, 1, 1. How many heads share one? And which "
+        "arithmetic makes these numbers out of 0 to 5?",
+        "H // G heads share a slice, so head h uses slice h // (H // G). Collect the H results in a list, then "
+        "torch.cat. Along which axis?",
     ],
     solution="""
         def my_loop(x, w_q, w_k, w_v):
+            share = w_q.size(0) // w_k.size(0)  # as many heads share keys and values
             outputs = []
             for head in range(w_q.size(0)):
-                output, _ = attend(x @ w_q[head], x @ w_k[head], x @ w_v[head])  # (T, d)
+                k, v = x @ w_k[head // share], x @ w_v[head // share]
+                output, _ = attend(x @ w_q[head], k, v)  # (T, d)
                 outputs.append(output)
             return torch.cat(outputs, dim=-1)
     """,

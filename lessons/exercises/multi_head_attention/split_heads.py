@@ -1,10 +1,18 @@
 """Lesson 05, my_split_heads: deal the features of each token out to the heads."""
 
 import torch
+from torch import Tensor
 
-from lessons.attention import split_heads
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def split_any(x: Tensor, num_heads: int) -> Tensor:
+    """(…, T, H·d) -> (…, H, T, d), with any number of axes in front."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+ONE, STACK = "one sentence, without a batch", "two axes in front"
 
 
 def _split_cases(generator) -> list[Case]:
@@ -16,13 +24,15 @@ def _split_cases(generator) -> list[Case]:
         Case(
             {"x": numbers(generator, 2, 12, 5).transpose(1, 2), "num_heads": 3}, about="a tensor that is not contiguous"
         ),
+        Case({"x": counting[0, :, :6], "num_heads": 3}, about=ONE),
+        Case({"x": numbers(generator, 2, 3, 4, 6), "num_heads": 2}, about=STACK),
     ]
 
 
 splitting = Exercise(
     lesson="05",
     name="my_split_heads",
-    reference=split_heads,
+    reference=split_any,
     cases=_split_cases,
     mistakes=[
         Mistake(
@@ -32,32 +42,44 @@ splitting = Exercise(
             also=(lambda x, h: x.view(x.size(0), h, x.size(1), -1),),
         ),
         Mistake(
-            edited(split_heads, ".transpose(1, 2)", ""),
+            edited(split_any, ".transpose(-3, -2)", ""),
             "The features are cut correctly, (B, T, H, d). Now bring the heads in front of the tokens.",
         ),
         Mistake(
-            edited(split_heads, "(num_heads, -1)).transpose(1, 2)", "(-1, num_heads)).movedim(-1, 1)"),
+            edited(split_any, "(num_heads, -1)).transpose(-3, -2)", "(-1, num_heads)).movedim(-1, -3)"),
             "You dealt the features out like cards: head 0 gets features 0, H, 2H, … It should get the first d in a "
             "row: cut the last axis into (H, d), not (d, H).",
         ),
         Mistake(
-            edited(split_heads, ".transpose(1, 2)", ".permute(2, 0, 1, 3)"),
+            edited(split_any, ".transpose(-3, -2)", ".movedim(-2, 0)"),
             "You moved the heads in front of the batch. The batch stays first: (B, H, T, d).",
         ),
         Mistake(
-            edited(split_heads, ".transpose(1, 2)", ".transpose(2, 3)"),
-            "You swapped heads and features, axes 2 and 3. Swap heads and tokens, axes 1 and 2.",
+            edited(split_any, ".transpose(-3, -2)", ".transpose(-2, -1)"),
+            "You swapped heads and features, the last two axes. Swap heads and tokens.",
+        ),
+        Mistake(
+            edited(split_any, ".transpose(-3, -2)", ".transpose(1, 2)"),
+            "With a batch it is right. With more axes or fewer in front, axes 1 and 2 are not tokens and heads. Count "
+            "the axes from the end.",
+            seen_in=ONE,
+        ),
+        Mistake(
+            edited(split_any, "    return", "    _, _, _ = x.shape\n    return"),
+            "With a batch it is right. But x may have two axes, or four: don't unpack three sizes. x.size(-1) is the "
+            "last size of any x, and x.shape[:-1] are all others.",
+            seen_in=ONE,
         ),
     ],
     hints=[
-        "It takes two steps. First cut the last axis in two: (B, T, H·d) becomes (B, T, H, d).",
-        "Then swap axes 1 and 2.",
+        "It takes two steps. First cut the last axis in two: (…, T, H·d) becomes (…, T, H, d).",
+        "x.unflatten(-1, (num_heads, -1)) cuts the last axis, however many are in front of it.",
+        "Then swap tokens and heads. How far from the end are these two axes?",
     ],
     solution="""
         def my_split_heads(x, num_heads):
-            batch, length, features = x.shape
-            x = x.reshape(batch, length, num_heads, features // num_heads)  # (B, T, H, d)
-            return x.transpose(1, 2)
+            x = x.unflatten(-1, (num_heads, -1))  # (…, T, H, d)
+            return x.transpose(-3, -2)
     """,
     in_package="lessons.attention.split_heads",
 )

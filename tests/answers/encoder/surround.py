@@ -2,19 +2,24 @@
 
 import torch
 
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
-    def my_surround(x, sublayer, norm, norm_first):
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
+        if second_norm is not None:
+            return x + second_norm(sublayer(norm(x)))
         return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
 
 
 with right:
 
-    def my_surround(x, sublayer, norm, norm_first):
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
         inner = norm(x) if norm_first else x
-        result = torch.add(sublayer(inner), x)
+        output = sublayer(inner)
+        if second_norm:
+            output = second_norm(output)
+        result = torch.add(output, x)
         if not norm_first:
             result = norm(result)
         return result
@@ -22,7 +27,7 @@ with right:
 
 with wrong("added the *normalized* x"):
 
-    def my_surround(x, sublayer, norm, norm_first):
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
         if norm_first:
             x = norm(x)
             return x + sublayer(x)
@@ -31,7 +36,7 @@ with wrong("added the *normalized* x"):
 
 with wrong("Normalize the sum"):
 
-    def my_surround(x, sublayer, norm, norm_first):
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
         if norm_first:
             return x + sublayer(norm(x))
         return norm(sublayer(x)) + x
@@ -39,6 +44,21 @@ with wrong("Normalize the sum"):
 
 with wrong("the norm came twice"):
 
-    def my_surround(x, sublayer, norm, norm_first):
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
         y = norm(x)
         return x + sublayer(y) if norm_first else norm(x + sublayer(y))
+
+
+with wrong("second_norm is not used"):
+
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
+        return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
+
+
+edit("x + second_norm(sublayer(norm(x)))", "second_norm(x + sublayer(norm(x)))", "The second norm is on the sum")
+
+edit("second_norm(sublayer(norm(x)))", "sublayer(second_norm(norm(x)))", "Both norms are in front")
+
+edit("second_norm(sublayer(norm(x)))", "second_norm(sublayer(x))", "the first one is missing")
+
+edit("second_norm(sublayer(norm(x)))", "norm(sublayer(norm(x)))", "You used the first norm twice")

@@ -9,21 +9,44 @@ from tests.answers import edit, right, wrong
 with right:
 
     def my_loop(x, w_q, w_k, w_v):
+        share = len(w_q) // len(w_k)
+        return torch.cat(
+            [attend(x @ q, x @ w_k[h // share], x @ w_v[h // share])[0] for h, q in enumerate(w_q)], dim=-1
+        )
+
+
+with right:
+
+    def my_loop(x, w_q, w_k, w_v):
+        q, k, v = (torch.einsum("td,hde->hte", x, w)[None] for w in (w_q, w_k, w_v))
+        heads = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)[0]
+        return heads.permute(1, 0, 2).reshape(len(x), -1)
+
+
+with right:
+
+    def my_loop(x, w_q, w_k, w_v):
+        share = len(w_q) // len(w_k)
+        w_k, w_v = w_k.repeat_interleave(share, dim=0), w_v.repeat_interleave(share, dim=0)
         return torch.cat([attend(x @ q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v)], dim=-1)
 
 
 with right:
 
     def my_loop(x, w_q, w_k, w_v):
-        q, k, v = (torch.einsum("td,hde->hte", x, w) for w in (w_q, w_k, w_v))
-        heads = F.scaled_dot_product_attention(q, k, v)
-        return heads.permute(1, 0, 2).reshape(len(x), -1)
+        outputs, queries = [], iter(w_q)
+        for key, value in zip(w_k, w_v):
+            k, v = x @ key, x @ value
+            for _ in range(len(w_q) // len(w_k)):
+                outputs.append(attend(x @ next(queries), k, v)[0])
+        return torch.hstack(outputs)
 
 
 with wrong("You averaged the heads"):
 
     def my_loop(x, w_q, w_k, w_v):
-        heads = [attend(x @ q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v)]
+        share = len(w_q) // len(w_k)
+        heads = [attend(x @ q, x @ w_k[h // share], x @ w_v[h // share])[0] for h, q in enumerate(w_q)]
         return sum(heads) / len(heads)
 
 
@@ -35,16 +58,42 @@ with wrong("You returned only one head"):
         return head
 
 
-edit(
-    "q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v",
-    "w_q[h], x @ w_k[h], x @ w_v[h]) for h in range(len(w_q)",
-    "both into the list",
-)
+with wrong("You stopped after as many heads"):
 
-edit(")]", ")][::-1]", "Values: the result differs")
+    def my_loop(x, w_q, w_k, w_v):
+        return torch.cat([attend(x @ q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v)], dim=-1)
+
+
+with wrong("How many heads share one?"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        heads = []
+        for h in range(len(w_q)):
+            heads.append(attend(x @ w_q[h], x @ w_k[h], x @ w_v[h])[0])
+        return torch.cat(heads, dim=-1)
+
+
+with wrong("Neighbors share"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        share = len(w_q) // len(w_k)
+        w_k, w_v = w_k.repeat(share, 1, 1), w_v.repeat(share, 1, 1)
+        return torch.cat([attend(x @ q, x @ k, x @ v)[0] for q, k, v in zip(w_q, w_k, w_v)], dim=-1)
+
+
+edit("len(w_q) // len(w_k)", "len(w_k)", "Divide it by the number of heads that share")
+
+edit("for h, q in enumerate(w_q)]", "for h, q in enumerate(w_q)][::-1]", "Values: the result differs")
 
 with wrong("All your heads use the weights of head 0"):
 
     def my_loop(x, w_q, w_k, w_v):
         _, weights = attend(x @ w_q[0], x @ w_k[0], x @ w_v[0])
         return torch.cat([weights @ (x @ w) for w in w_v], dim=-1)
+
+
+with wrong("both into the list"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        share = len(w_q) // len(w_k)
+        return torch.cat([attend(x @ q, x @ w_k[h // share], x @ w_v[h // share]) for h, q in enumerate(w_q)], dim=-1)

@@ -2,37 +2,46 @@
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
     def my_split_heads(x, num_heads):
-        batch, tokens, features = x.shape
-        return x.view(batch, tokens, num_heads, features // num_heads).transpose(1, 2)
+        *front, features = x.shape
+        return x.reshape(*front, num_heads, features // num_heads).transpose(-2, -3)
 
 
 with right:
 
     def my_split_heads(x, num_heads):
-        return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+        return torch.stack(x.chunk(num_heads, dim=-1), dim=-3)
 
 
 with right:
 
     def my_split_heads(x, num_heads):
         size = x.size(-1) // num_heads
-        result = torch.zeros(x.size(0), num_heads, x.size(1), size)
-        for h in range(num_heads):
-            for f in range(size):
-                result[:, h, :, f] = x[:, :, h * size + f]
-        return result
+        heads = [x[..., h * size : (h + 1) * size] for h in range(num_heads)]
+        return torch.cat([head.unsqueeze(-3) for head in heads], dim=-3)
+
+
+with wrong("Count the axes from the end"):
+
+    def my_split_heads(x, num_heads):
+        return x.unflatten(-1, (num_heads, x.size(-1) // num_heads)).transpose(1, 2)
+
+
+with wrong("don't unpack three sizes"):
+
+    def my_split_heads(x, num_heads):
+        batch, tokens, features = x.shape
+        return x.reshape(batch, tokens, num_heads, features // num_heads).transpose(1, 2)
 
 
 edit(
-    "torch.stack(x.chunk(num_heads, dim=-1), dim=",
-    "x.reshape(x.size(0), num_heads, x.size(1), -",
+    "x.reshape(*front, num_heads, features // num_heads).transpose(-2, -3)",
+    "x.reshape(*front[:-1], num_heads, front[-1], -1)",
     "runs across several tokens",
-    of=1,
 )
 
-edit("=1)", "=1).flip(-1)", "Values: the result differs", of=1)
+edit("dim=-3)", "dim=-3).flip(-1)", "Values: the result differs", of=1)
