@@ -206,6 +206,11 @@ def test_a_token_is_followed_by_pointer_and_by_key(show, computed):
     button(page, "tgt 1").hover()
     page.evaluate("frame()")
     assert text(page, ".mm-readout").startswith("Following target “word9”, token 1.")
+    cross = torch.stack([x.mean(dim=0) for place, x in computed[1].items() if place.endswith("cross_attn")])
+    for key, tie in enumerate(cross.amax(dim=0)[1].tolist()):
+        shown = button(page, f"src {key}").evaluate("x => parseInt(x.style.getPropertyValue('--mm-tie'))")
+        assert shown == pytest.approx(60 * tie, abs=0.51)
+    assert page.locator(".mm-words li").evaluate_all("rows => rows.map(x => x.matches('.mm-one'))").index(True) == 1
 
 
 def test_the_tour_says_what_happens_and_which_shape(show, computed):
@@ -261,6 +266,7 @@ def test_the_zoom_shows_the_numbers_of_torch_and_their_sums(show, computed):
     score = float(page.evaluate("zoom.shown.scores.data[2 * 5 + 1]"))
     assert text(page, ".mz-sum").endswith(f"/ √4 = {score:.2f}".replace("-", "−"))
     page.get_by_role("img", name="output").focus()
+    assert text(page, ".mz-head b") == "decoder layer 1, cross-attention, head 1"
     assert text(page, ".mz-sum").startswith("Feature 0 of the output for “word1”: ")
 
 
@@ -299,7 +305,7 @@ def test_every_size_has_room(show, layers, heads, src, tgt):
     page = show(model=model, src=[4] * src, tgt=[5] * tgt)
     page.evaluate("draw({ place: 'encoder.0.self_attn' })")
     layout = page.evaluate("({ rowHeight: map.layout.rowHeight, thumb: map.layout.thumb })")
-    assert layout["rowHeight"] >= 11
+    assert layout["rowHeight"] >= 10
     assert layout["thumb"] >= 20
     boxes = page.evaluate(
         "map.buttons.filter(x => !x.matches('.mm-block')).map(x => { const b = x.getBoundingClientRect();"

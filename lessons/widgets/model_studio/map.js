@@ -169,7 +169,8 @@ export class ModelMap {
       if (noCausal.has(id)) said.push("causal mask off");
       if (noPadding.has(id)) said.push("padding mask off");
       if (edited.has(id)) said.push("mask edited");
-      const signs = [noCausal.has(id) && "◣ off", noPadding.has(id) && "pad off"].filter(Boolean).join(", ");
+      const dropped = [noCausal.has(id) && "causal", noPadding.has(id) && "padding"].filter(Boolean);
+      const signs = dropped.length ? `${dropped.join(", ")} off` : "";
       if (kind === "feed_forward") {
         const { data } = now.places[id].hidden;
         let active = 0;
@@ -205,6 +206,7 @@ export class ModelMap {
     const { now, before, tokens } = this.state;
     if (now === this.worded?.[0] && before === this.worded[1]) return;
     this.worded = [now, before];
+    this.marked = undefined;
     const list = this.field.querySelector(".mm-words");
     const old = before && before !== now ? likeliest(before.logits) : [];
     this.next = likeliest(now.logits);
@@ -261,7 +263,6 @@ export class ModelMap {
         button.focus({ preventScroll: true });
       }
     }
-    this.card.querySelector(".mm-legend").hidden = Boolean(here);
   }
 
   step(name) {
@@ -327,12 +328,37 @@ export class ModelMap {
     const followed = this.follow ?? this.kept;
     if (this.marked !== followed) {
       this.marked = followed;
-      for (const button of this.buttons) {
-        const { token } = button.dataset;
-        if (token) button.classList.toggle("mm-followed", Boolean(followed) && token === `${followed.side} ${followed.index}`);
-        if (token) button.setAttribute("aria-pressed", String(Boolean(this.kept) && token === `${this.kept.side} ${this.kept.index}`));
-      }
+      this.markTokens(followed);
     }
+  }
+
+  /** The token that is followed, and how much the tokens of the other side have to do with it. */
+  markTokens(followed) {
+    const { tokens } = this.state;
+    const is = (one, side, i) => Boolean(one) && one.side === side && one.index === i;
+    for (const side of ["src", "tgt"]) {
+      tokens[side].forEach((_, i) => {
+        const button = this.find.get(`${side} ${i}`);
+        button.classList.toggle("mm-followed", is(followed, side, i));
+        button.setAttribute("aria-pressed", String(is(this.kept, side, i)));
+        const tie = !followed || followed.side === side ? 0 : this.tie(...(side === "src" ? [followed.index, i] : [i, followed.index]));
+        button.style.setProperty("--mm-tie", `${Math.round(60 * tie)}%`);
+      });
+    }
+    const rows = this.field.querySelector(".mm-words");
+    rows.classList.toggle("mm-some", Boolean(followed));
+    [...rows.children].forEach((row, i) => row.classList.toggle("mm-one", is(followed, "tgt", i)));
+  }
+
+  /** The greatest cross-attention of any layer, averaged over the heads. */
+  tie(query, key) {
+    const ties = this.places.filter((place) => place.endsWith("cross_attn")).map((place) => {
+      const { data, shape: [heads, queries, keys] } = this.state.now.places[place].weights;
+      let sum = 0;
+      for (let head = 0; head < heads; head++) sum += data[(head * queries + query) * keys + key];
+      return sum / heads;
+    });
+    return Math.max(...ties);
   }
 
   schedule() {
@@ -347,6 +373,7 @@ export class ModelMap {
     const text = this.readout();
     const element = this.card.querySelector(".mm-readout");
     if (element.textContent !== text) element.textContent = text;
+    this.card.querySelector(".mm-legend").hidden = text !== "" || this.state.station >= 0;
   }
 
   readout() {
@@ -354,7 +381,7 @@ export class ModelMap {
     const follow = this.follow ?? this.kept;
     const there = this.peek?.place ?? this.over ?? place;
     const one = this.peek ?? (there === place ? { place, head } : {});
-    if (!follow) return this.peek ? `${sayPlace(this.peek.place)}, head ${this.peek.head}: its lines alone.` : "";
+    if (!follow) return this.peek ? `The lines of ${sayPlace(this.peek.place)}, head ${this.peek.head}, alone.` : "";
     const { side, index } = follow;
     const name = `${SIDES[side]} “${tokens[side][index]}”`;
     if (this.over === "logits" && side === "tgt") {

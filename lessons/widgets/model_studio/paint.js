@@ -124,7 +124,7 @@ export class Painter {
     context.clearRect(0, 0, this.layout.width, this.layout.height);
     context.imageSmoothingEnabled = false;
     for (const part of this.layout.parts) {
-      this.base = view.lit && part.id !== view.lit && part.after !== view.lit ? RECEDED : 1;
+      this.base = view.lit && !view.follow && part.id !== view.lit && part.after !== view.lit ? RECEDED : 1;
       if (part.kind === "attention") this.paintAttention(part);
       else if (part.kind === "logits") this.paintStraight(part, [part.x - STEP, part.x]);
       else if (part.kind !== "tokens") this.paintRows(part);
@@ -138,12 +138,17 @@ export class Painter {
     return !follow || (follow.side === side && follow.index === row);
   }
 
+  /** How much of a row is seen: the others of the lane step back the most. */
+  presence(side, row) {
+    return this.base * (this.isFollowed(side, row) ? 1 : this.view.follow.side === side ? FADED : RECEDED);
+  }
+
   /** A picture with a row for each token. */
   paintRows(part) {
     const { x, y, w, h } = this.pictures.get(part.id);
     const { rowHeight } = this.layout;
     for (let row = 0; row < h; row++) {
-      this.context.globalAlpha = this.base * (this.isFollowed(part.side, row) ? 1 : FADED);
+      this.context.globalAlpha = this.presence(part.side, row);
       this.context.drawImage(this.hidden, x, y + row, w, 1, part.x, part.y + row * rowHeight, part.w, rowHeight - 1);
     }
     this.paintStraight(part, [part.x - STEP, part.x]);
@@ -155,7 +160,7 @@ export class Painter {
     context.lineWidth = 1;
     context.strokeStyle = colors.line;
     for (let row = 0; row < lanes[part.side].rows; row++) {
-      context.globalAlpha = this.base * (this.isFollowed(part.side, row) ? (this.view.follow ? 1 : 0.4) : FADED);
+      context.globalAlpha = this.presence(part.side, row) * (this.view.follow && this.isFollowed(part.side, row) ? 1 : 0.4);
       const y = part.y + (row + 0.5) * rowHeight - 0.5;
       context.beginPath();
       context.moveTo(from, y);

@@ -7,10 +7,10 @@ import { Strip } from "./strip.js";
 // Inside one head, q · k → scores → mask → weights × v → output, and inside a feed-forward network.
 
 const CELL = [12, 34];
-const LINE = [13, 24]; // height of a row
-const TALL = 172; // pixels for all rows
+const LINE = [12, 24]; // height of a row
+const TALL = 160; // pixels for all rows
 const FEATURES = 40; // width of q, k, v and output
-const HEAD_ROOM = 48;
+const HEAD_ROOM = 44;
 const TERMS = 4; // written out of each sum
 const UNITS_SHOWN = 8;
 const CHANGED = 0.02;
@@ -105,7 +105,10 @@ export class Zoom {
 
   title() {
     const { place, head } = this.state;
-    return `${sayPlace(place)}${place.endsWith("feed_forward") ? "" : `, head ${head}`}`;
+    const { output } = this.state.now.places[place];
+    const said = [sayPlace(place), !place.endsWith("feed_forward") && `head ${head}`, output.data.every((x) => x === 0) && "cut",
+      this.shown && this.isSilent() && "silenced"];
+    return said.filter(Boolean).join(", ");
   }
 
   // Attention
@@ -178,7 +181,7 @@ export class Zoom {
     for (const strip of ["k", "v"]) this.parts[strip].mark(key, feature(strip));
     const [, queries, keys] = this.state.now.places[this.state.place].weights.shape;
     const size = this.shown.q.shape[1];
-    this.say(this.title(), `q ${queries} × ${size}, k and v ${keys} × ${size}, weights ${queries} × ${keys}`, r === null ? this.summary() : this.writeSum(name, r, c));
+    this.say(this.title(), `q ${queries} × ${size}; k, v ${keys} × ${size}; weights ${queries} × ${keys}`, r === null ? this.summary() : this.writeSum(name, r, c));
   }
 
   summary() {
