@@ -28,6 +28,16 @@ DARK = """:root { --jp-layout-color0: #111111; --jp-layout-color1: #212121; --jp
   --jp-ui-font-color0: rgba(255, 255, 255, 1); --jp-border-color0: #757575; --jp-border-color2: #424242;
   --jp-brand-color1: #2196f3; } body { background: #111111; color: #fff; }"""
 
+ROOM = {"width": 848, "height": 599}  # what JupyterLab leaves of 1280 × 720 to an output, beside its list of files
+ALONE = "body { margin: 0; } h1, h2, h3 { display: none; }"
+SIZE = """() => {
+    const widget = document.querySelector(".lw");
+    const parts = [...widget.querySelectorAll("div, section, p, ol, li, label, button")].filter(part =>
+        part.clientWidth && !part.closest(".hg-grid, details:not([open])"));
+    const wide = parts.filter(part => part.scrollWidth > part.clientWidth + 1).map(part => part.outerHTML.slice(0, 80));
+    return [widget.offsetHeight, [...wide, ...(widget.scrollWidth > widget.clientWidth ? ["the whole"] : [])]];
+}"""
+
 every_widget = pytest.mark.parametrize("make", SAMPLES.values(), ids=SAMPLES)
 
 
@@ -42,6 +52,21 @@ def test_axe_finds_nothing(page, make, theme):
     page.evaluate("frame()")
     found = Axe().run(page).response["violations"]
     assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+
+
+def test_each_fits_a_small_screen_and_nothing_sticks_out(page):
+    """Cause and effect are on one screen; at the width of a phone, everything stands in one column."""
+    page.add_style_tag(content=ALONE)
+    for name, make in SAMPLES.items():
+        if name == "ModelStudio":
+            continue  # a whole model, as wide as a window
+        for width in (ROOM["width"], 390):
+            page.set_viewport_size({**ROOM, "width": width})
+            bare.show(page, make())
+            page.evaluate("frame()")
+            height, wide = page.evaluate(SIZE)
+            assert not wide, f"{name} at {width}"
+            assert width < ROOM["width"] or height <= ROOM["height"], name
 
 
 @every_widget

@@ -48,12 +48,10 @@ const subtract = (a, b, differ) =>
 const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z undoes it.";
 const LAB = `
   <div class="lw-bar">${choice("chosen", "the function", [])}
-    <div class="fl-presets" role="group" aria-label="masks to choose"><span aria-hidden="true">a mask to start from</span><div data-part="presets"></div></div>
-    ${button("undo", "Undo")}${button("reset", "Reset")}</div>
-  <p class="fl-call">It is called with <code data-part="called"></code></p>
+    <div class="fl-presets" role="group" aria-label="masks to choose"><span aria-hidden="true">a mask to start from</span><div data-part="presets"></div></div></div>
   <div class="lw-stage"><div data-part="allowed"></div>
     <div class="lw-join fl-result" data-part="moves-join"><i aria-hidden="true">→</i><div data-part="moves"></div></div>
-    <section class="fl-verdict"><h4>the leak detector</h4><p data-part="verdict"></p>${button("look", "Look for leaks")}</section></div>
+    <section class="fl-verdict"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div><p class="fl-call">It is called with <code data-part="called"></code></p><h4>the leak detector</h4><p data-part="verdict"></p>${button("look", "Look for leaks")}</section></div>
   <p class="lw-warning" data-part="warning" role="status"></p>
   <p class="fl-printed" data-part="printed" hidden></p>
   <div class="lw-stage fl-result"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
@@ -76,8 +74,8 @@ class Laboratory extends View {
       allowed: this.grid("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
       moves: this.grid("moves", { title: "which outputs move", tone: "moves", rowAxis: "output", columnAxis: "token changed" }),
       weights: this.grid("weights", { title: "the function's weights", tone: "weights", sums: true }),
-      reference: this.grid("reference", { title: "the reference's weights", tone: "weights" }),
-      difference: this.grid("difference", { title: "difference of weights", tone: "difference" }),
+      reference: this.grid("reference", { title: "the reference's weights", tone: "weights", shared: 5 }),
+      difference: this.grid("difference", { title: "difference of weights", tone: "difference", shared: 5 }),
       output: this.grid("output", { title: "the function's output", tone: "values", ...feature }),
       right: this.grid("right", { title: "the reference's output", tone: "values", ...feature }),
       gap: this.grid("gap", { title: "difference of output", tone: "difference", ...feature }),

@@ -9,7 +9,7 @@ import { countOf, indexOf, isContiguous, laidOut, placeOf, readAll } from "./str
 
 // HeadSplitter: a tensor on its way into the heads and back, the wrong way next to it, and the memory below.
 
-const HINT = "Point at a number, or move with the arrow keys: it is framed in every picture. A click or Space pins it; Page Down and Page Up change the step.";
+const HINT = "Point at a number, or use the arrow keys: it is framed everywhere. A click or Space pins it; Page Up and Down: steps.";
 
 const spell = (x) => (Number.isInteger(x) && Math.abs(x) < 1e5 ? String(x).replace("-", "−") : formatNumber(x));
 /** Too large for three pictures in a row. */
@@ -18,12 +18,11 @@ const tuple = (numbers) => `(${numbers.join(", ")})`;
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 const FRAME = `
-  <div class="lw-bar">${slider("batch", "batch B", 1, SIZES.batch, 1)}${slider("length", "length T", 1, SIZES.length, 1)}
+  <div class="lw-bar hs-sizes">${slider("batch", "batch B", 1, SIZES.batch, 1)}${slider("length", "length T", 1, SIZES.length, 1)}
     ${slider("num_heads", "num_heads H", 1, SIZES.num_heads, 1)}${slider("head_dim", "head_dim d", 1, SIZES.head_dim, 1)}
     ${choice("labels", "in the cells", LABELS)}${choice("compare", "wrong way to compare with", Object.keys(WRONG))}</div>
-  <div class="hs-steps">${button("back", "◀ Back")}<ol>${WAY.map((step, i) =>
-    `<li><button type="button" data-step="${i}" ${QUIET}><span>${i + 1} ${step.name}</span><code>${escapeText(step.code.split(" = ")[1] ?? "(B, T, D)")}</code></button></li>`).join("")}</ol>
-    ${button("next", "Next ▶")}</div>
+  <div class="hs-steps"><div>${button("back", "◀ Back")}${button("next", "Next ▶")}</div><ol>${WAY.map((step, i) =>
+    `<li><button type="button" data-step="${i}" ${QUIET}><span>${i + 1} ${step.name}</span><code>${escapeText(step.code.match(/\..*/)?.[0] ?? "(B, T, D)")}</code></button></li>`).join("")}</ol></div>
   <div class="lw-stage hs-stage" data-part="stage"><div data-part="before"></div><i data-part="sign" aria-hidden="true">→</i><div data-part="after"></div>
     <div class="hs-instead"><div data-part="wrong"></div>
       <button type="button" data-part="beside" ${QUIET}></button></div></div>
@@ -111,7 +110,7 @@ class Splitter extends View {
 
   drawAll(state, { way, wrong }, numbers) {
     const longest = Math.max(...numbers.map((x) => spell(x).length));
-    const width = state.labels === HOMES ? 46 : Math.max(38, 8 * longest + 4);
+    const width = state.labels === HOMES ? 46 : Math.max(28, 8 * longest + 4);
     this.drawn = { state, way, wrong, numbers, width, tensors: {} };
     const { step } = state;
     this.find("back").disabled = step === 0;

@@ -48,17 +48,17 @@ const sentence = (part) =>
   `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
 const FRAME = `
   <div class="lw-bar">${choice("kind", "attention", KINDS)}${sentence("source")}${sentence("target")}</div>
-  <div class="lw-bar">${choice("convention", "what the mask says", CONVENTIONS)}${choice("fill", "blocked scores become", FILLS)}
-    ${button("undo", "Undo")}${button("reset", "Reset")}</div>
-  <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}</div>
+  <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}
+    <div class="ms-settings"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div>${choice("convention", "what the mask says", CONVENTIONS)}
+      ${choice("fill", "blocked scores become", FILLS)}</div></div>
   <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
   <p class="lw-readout" data-part="readout">${HINT}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>
-  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>may attend</span>
+  <div class="lw-foot"><div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>may attend</span>
     <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
     <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
     <span><span class="hg-cell hg-leak"></span>blocked, but it still counts</span></div>
-  <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details>`;
+  <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details></div>`;
 
 class Studio extends View {
   static TRAITS = ["source", "target", "kind", "edits", "history", "convention", "fill", "scores", "values"];
@@ -68,13 +68,13 @@ class Studio extends View {
     this.painting = [];
     this.grids = {
       padding: this.grid("padding", { title: "padding", tone: "rule", small: true }),
-      causal: this.grid("causal", { title: "causal", tone: "rule", small: true }),
-      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true }),
-      allowed: this.grid("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
+      causal: this.grid("causal", { title: "causal", tone: "rule", small: true, shared: 5 }),
+      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true, shared: 5 }),
+      allowed: this.grid("allowed", { title: "the mask", tone: "mask", shared: 5, onPaint: (cells, done) => this.paint(cells, done) }),
       filled: this.grid("filled", { title: "scores as filled", tone: "scores" }),
-      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true }),
+      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true, shared: 5 }),
       values: this.grid("values", { title: "values", tone: "values", rowAxis: "key", columnAxis: "feature" }),
-      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature" }),
+      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature", shared: 5 }),
     };
     for (const name of ["source", "target"])
       this.find(name).addEventListener("change", (event) => this.rename(name, event.target.value));
@@ -169,8 +169,8 @@ class Studio extends View {
     grids.allowed.show({ rows, columns, values: drawn.allowed, convention: state.convention, note });
     grids.filled.show({ rows, columns, values: drawn.filled, blocked, note: FILL_NOTES[state.fill] });
     grids.weights.show({ rows, columns, values: drawn.weights, blocked, sums: drawn.sums, note: sumNote(drawn) });
-    grids.values.show({ rows: columns, columns: features, values: drawn.values });
-    grids.output.show({ rows, columns: features, values: drawn.output, note: "weights × values" });
+    grids.values.show({ rows: columns, columns: features, values: drawn.values, leastTop: grids.filled.top });
+    grids.output.show({ rows, columns: features, values: drawn.output, leastTop: grids.filled.top, note: "weights × values" });
   }
 
   drawWarning({ queries, sums }) {

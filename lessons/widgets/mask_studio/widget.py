@@ -9,7 +9,7 @@ from traitlets import observe, validate
 from lessons._checks import one_of, whole
 from lessons.masks import combine
 from lessons.widgets.base import LessonWidget, as_tensor, synced, to_tensor
-from lessons.widgets.front_end import front_end
+from lessons.widgets.front_end import front_end, style
 from lessons.widgets.mask_studio.constants import ADVICE, HISTORY
 from lessons.widgets.mask_studio.snippets import write_snippets
 from lessons.widgets.pictures import Panel
@@ -33,6 +33,7 @@ class MaskStudio(LessonWidget):
     """
 
     _esm = front_end("mask_studio")
+    _css = style("mask_studio")
 
     source, target, kind, edits, history, convention, fill = (synced() for _ in range(7))
     scores, values = as_tensor(synced()), as_tensor(synced())

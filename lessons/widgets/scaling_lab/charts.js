@@ -4,8 +4,8 @@ import { LINE_NAMES } from "./constants.js";
 
 // The charts of ScalingLab, as SVG in text. Lines differ by dash and marker, not by color alone; each chart says its numbers.
 
-const WIDE = 350;
-const HIGH = 224;
+const WIDE = 270;
+const HIGH = 138;
 const [LEFT, RIGHT, TOP, BOTTOM] = [54, WIDE - 14, 16, HIGH - 38];
 const REACH = 32; // the histogram goes from −32 to 32, always: so that growth can be seen
 
@@ -31,7 +31,7 @@ export function histogram(scores, scaled, deviation) {
     else counts[Math.floor(x + REACH)]++;
   }
   const most = Math.max(...counts, 1);
-  const top = TOP + 50;
+  const top = TOP + 42;
   const step = (RIGHT - LEFT) / counts.length;
   const at = (x) => tenth(LEFT + (x + REACH) * step);
   const bars = counts.map((count, i) => {
@@ -92,7 +92,7 @@ export function curveChart(chart, sizes, at, scaled, curves) {
 
 /** One bar for each key, as high as the rows of the grids next to it. */
 export function weightBars(weights, rowHeight, scaled) {
-  const wide = 150;
+  const wide = 84;
   const high = weights.length * rowHeight;
   const bars = weights.map((w, i) => `<rect x="0" y="${i * rowHeight + 5}" width="${tenth(wide * w)}" height="${rowHeight - 10}"/>`);
   const even = tenth(wide / weights.length);

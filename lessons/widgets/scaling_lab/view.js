@@ -20,20 +20,20 @@ const LAB = `
   <div class="lw-bar">${steps("d", "d, the head dimension")}${checkbox("scaled", "divide by √d")}${steps("temperature", "temperature")}
     ${slider("num_keys", "keys", 1, MAX_KEYS, 1)}${slider("query", "query shown", 0, NUM_QUERIES - 1, 1)}${button("again", "Another draw")}</div>
   <p class="sl-formula" data-part="formula"></p>
-  <div class="lw-stage"><div data-part="scores"></div>${joined("→", "weights")}<section class="hg-panel"><h4>as bars</h4><div data-part="bars"></div><p class="hg-note">dashed: the even share</p></section>
+  <div class="lw-stage sl-query"><div data-part="scores"></div>${joined("→", "weights")}<section class="hg-panel"><h4>as bars <small>┊ even</small></h4><div data-part="bars"></div></section>
     ${joined("→", "jacobian")}
   <div class="sl-tiles">${tile("entropy", "entropy of the weights")}${tile("largest", "largest weight")}
     ${tile("by-scores", "size of ∂weights/∂scores")}${tile("by-query", "size of the gradient, ∂weights/∂q")}</div></div>
   <p class="lw-readout" data-part="readout">${HINT}</p>
+  <p class="lw-warning" data-part="warning" role="status"></p>
   <div class="lw-stage sl-charts">${chart("histogram", `<span data-part="histogram-title"></span>`)}
-    ${chart("entropies", "mean entropy (nats)")}${chart("gradients", "median size of the gradient, ∂weights/∂q")}</div>
-  <p class="lw-legend"><span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-plain"><path d="M0 6h34"/><rect x="14" y="3" width="6" height="6"/></g></svg>${LINE_NAMES.false}</span>
+    ${chart("entropies", "mean entropy (nats)")}${chart("gradients", "median size of the gradient")}</div>
+  <div class="lw-foot"><p class="lw-legend"><span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-plain"><path d="M0 6h34"/><rect x="14" y="3" width="6" height="6"/></g></svg>${LINE_NAMES.false}</span>
     <span><svg width="34" height="12" class="sl-chart" aria-hidden="true"><g class="sl-scaled"><path d="M0 6h34"/><circle cx="17" cy="6" r="3.4"/></g></svg>${LINE_NAMES.true}</span>
     <span><svg width="20" height="16" class="sl-chart" aria-hidden="true"><circle class="sl-ring" cx="10" cy="8" r="6.5"/></svg>now</span>
     <span>▽ △ off the chart</span></p>
   <p class="lw-readout" data-part="stuck"></p>
-  <p class="lw-warning" data-part="warning" role="status"></p>
-  <details><summary ${QUIET}>The numbers of the curves</summary><div class="sl-scroll" data-part="table" role="region" aria-label="The numbers of the curves" tabindex="0" ${QUIET}></div></details>`;
+  <details><summary ${QUIET}>The numbers of the curves</summary><div class="sl-scroll" data-part="table" role="region" aria-label="The numbers of the curves" tabindex="0" ${QUIET}></div></details></div>`;
 
 class Lab extends View {
   static TRAITS = ["own", "d", "num_keys", "scaled", "temperature", "query", "seed"];
@@ -41,11 +41,11 @@ class Lab extends View {
 
   make() {
     this.products = new Products();
-    const column = { rowAxis: "key", columnAxis: "column", leastWidth: 58 };
+    const column = { rowAxis: "key", columnAxis: "column", leastWidth: 48 };
     this.grids = {
       scores: this.grid("scores", { title: "scores", tone: "scores", ...column }),
-      weights: this.grid("weights", { title: "weights", tone: "weights", ...column }),
-      jacobian: this.grid("jacobian", { title: "∂weights/∂scores", tone: "values", rowAxis: "weight", columnAxis: "score", leastWidth: 40 }),
+      weights: this.grid("weights", { title: "weights", tone: "weights", shared: 12, ...column }),
+      jacobian: this.grid("jacobian", { title: "∂weights/∂scores", tone: "values", rowAxis: "weight", columnAxis: "score" }),
     };
     this.find("d").addEventListener("input", (event) => this.commit({ d: this.sizes[Number(event.target.value)] }));
     this.find("temperature").addEventListener("input", (event) =>

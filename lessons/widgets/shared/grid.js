@@ -7,15 +7,15 @@ import { TONES, boundOf } from "./tones.js";
 
 /** Width and height of a cell, for this number of columns. */
 export function cellSize(columns, small) {
-  if (small) return columns <= 8 ? [22, 22] : columns <= 16 ? [16, 16] : [6, 6];
-  if (columns <= 8) return [42, 30];
-  return columns <= 12 ? [36, 28] : columns <= 16 ? [34, 26] : columns <= 32 ? [16, 16] : [10, 10];
+  if (small) return columns <= 8 ? [20, 24] : columns <= 16 ? [16, 16] : [6, 6];
+  return columns <= 12 ? [36, 24] : columns <= 16 ? [34, 24] : columns <= 32 ? [16, 16] : [10, 10];
 }
 
 /**
  * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, leastWidth (of a cell, in
- * pixels), size ([width, height] of a cell), unnamed (the rows have their names elsewhere), headRoom (the most pixels
- * for the columns' names), and the callbacks
+ * pixels), size ([width, height] of a cell), unnamed (the rows have their names elsewhere), shared (up to so many rows,
+ * the grid on its left names them, where both fit side by side), headRoom (the most pixels for the columns' names), and
+ * the callbacks
  * onPoint(row, column) when a cell is under the pointer or has the focus, onPaint(cells, done) where it is editable:
  * cells [[row, column], …] to invert; done is true at the end of a stroke.
  */
@@ -31,11 +31,11 @@ export class Grid {
   }
 
   /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone; a new title, tone or bound. */
-  show({ rows, columns, values, blocked, sums, note = "", title = this.title, tone = this.tone, ...options }) {
+  show({ rows, columns, values, blocked, sums, note = "", title = this.title, tone = this.tone, leastTop = 0, ...options }) {
     if (title !== this.title) this.entitle(title);
-    const labels = JSON.stringify([rows, columns]);
+    const labels = JSON.stringify([rows, columns, leastTop]);
     const whole = labels !== this.labels;
-    if (whole) this.build(rows, columns, labels);
+    if (whole) this.build(rows, columns, labels, leastTop);
     this.tone = tone;
     const bound = options.bound ?? (["scores", "powers", "values"].includes(tone) ? boundOf(values) : 1);
     const settings = { ...options, tone, bound, size: this.width };
@@ -63,7 +63,7 @@ export class Grid {
     this.grid.setAttribute("aria-label", title);
   }
 
-  build(rows, columns, labels) {
+  build(rows, columns, labels, leastTop) {
     Object.assign(this, { labels, rows, columns });
     [this.width, this.height] = this.size ?? cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
     this.width = Math.max(this.width, this.leastWidth ?? 0);
@@ -74,7 +74,8 @@ export class Grid {
     const dense = this.width < 12;
     const upright = longest(columns) * 7.4 + 6 > this.width;
     this.left = this.unnamed ? 0 : dense ? 26 : longest(rows) * 7.4 + 12;
-    this.top = Math.min(dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22, this.headRoom ?? Infinity);
+    const room = dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22;
+    this.top = Math.max(Math.min(room, this.headRoom ?? Infinity), leastTop);
     const place = { "--hg-w": this.width, "--hg-h": this.height, "--hg-left": this.left, "--hg-top": this.top };
     for (const [name, value] of Object.entries(place)) this.grid.style.setProperty(name, `${value}px`);
     this.grid.classList.toggle("hg-upright", upright && !dense);
@@ -82,7 +83,8 @@ export class Grid {
     this.grid.classList.toggle("hg-dense", this.width < 12);
     this.grid.classList.toggle("hg-unnamed", Boolean(this.unnamed));
     this.grid.classList.toggle("hg-editable", Boolean(this.onPaint));
-    this.grid.style.width = `${this.left + columns.length * this.width + (this.sums ? (dense ? 18 : 66) : 0)}px`;
+    this.grid.classList.toggle("hg-shared", rows.length <= this.shared);
+    this.grid.style.width = `calc(var(--hg-left) + ${columns.length * this.width + (this.sums ? (dense ? 18 : 62) : 0)}px)`;
     const name = (text, i) => (dense ? (i % 8 ? "" : i) : escapeText(text));
     const head = columns.map((text, c) =>
       `<div class="hg-head" role="columnheader" title="${escapeText(text)}"><span>${name(text, c)}</span></div>`);
@@ -154,7 +156,7 @@ export class Grid {
     across.hidden = !(row !== null && row < this.rows.length);
     down.hidden = !(column !== null && column < this.columns.length);
     if (!across.hidden) across.style.top = `${this.top + row * this.height}px`;
-    if (!down.hidden) down.style.left = `${this.left + column * this.width}px`;
+    if (!down.hidden) down.style.left = `calc(var(--hg-left) + ${column * this.width}px)`;
   }
 
   /** The one cell that the Tab key reaches. JupyterLab leaves the keys of a marked element alone. */

@@ -97,7 +97,7 @@ class Monitor extends View {
   drawCharts({ status, total, log_axis: log, cursor, measured, stride }) {
     const far = Math.max(total ?? 0, this.points.at(-1)?.[0] ?? 0, 1);
     const wide = Math.max(260, Math.floor(this.find("charts").clientWidth) || 640);
-    this.where = plan(wide, 250, far);
+    this.where = plan(wide, 212, far);
     this.at = this.nearest(this.hover ?? cursor);
     const point = this.points[this.at];
     const chart = this.find("loss");
@@ -124,7 +124,7 @@ class Monitor extends View {
     const all = Object.entries(measured);
     this.find("measured").hidden = !all.length;
     if (!all.length) return;
-    const where = plan(wide, 180, far);
+    const where = plan(wide, 160, far);
     const key = (i) => `<svg width="36" height="12" class="tm-chart" aria-hidden="true"><g class="tm-measure tm-measure-${i}"><polyline points="1,6 35,6"/>${SIGNS[i](18, 6)}</g></svg>`;
     this.find("legend").innerHTML = all.map(([name, points], i) =>
       `<span>${key(i)}${escapeText(inWords(name))} <b>${formatNumber(points.at(-1)[1])}</b> at step ${points.at(-1)[0]}</span>`).join("");
