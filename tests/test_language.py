@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import tokenize
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -88,40 +89,46 @@ def of_scripts():
     }
 
 
-TEXTS = {
-    "pages": of_markdown(),
-    "notebooks": of_notebooks(),
-    "lessons": of_python("lessons"),
-    "benchmarks": of_python("benchmarks"),
-    "tools": of_python("tools"),
-    "scripts": of_scripts(),
+GROUPS = {
+    "pages": of_markdown,
+    "notebooks": of_notebooks,
+    "lessons": partial(of_python, "lessons"),
+    "benchmarks": partial(of_python, "benchmarks"),
+    "tools": partial(of_python, "tools"),
+    "scripts": of_scripts,
 }
+
+
+@cache
+def texts(group):
+    """Read when they are needed: every worker imports this file, and one of them runs its tests."""
+    return GROUPS[group]()
 
 
 def count_words(text):
     return len(re.findall(r"[A-Za-z][\w'’]*", text))
 
 
-@pytest.mark.parametrize("group", TEXTS)
+@pytest.mark.parametrize("group", GROUPS)
 def test_tics_are_rare(group):
     found = [
         f"{name}: …{text[max(0, hit.start() - 40) : hit.end() + 40]!r}…"
-        for name, text in TEXTS[group].items()
+        for name, text in texts(group).items()
         for hit in TICS.finditer(text)
     ]
-    words = sum(map(count_words, TEXTS[group].values()))
+    words = sum(map(count_words, texts(group).values()))
     rate = 10_000 * len(found) / words
     assert rate <= MOST_TICS, f"{rate:.1f} in 10,000 words, expected at most {MOST_TICS}:\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("group", TEXTS)
+@pytest.mark.parametrize("group", GROUPS)
 def test_spelling_is_american(group):
-    assert {name: hits for name, text in TEXTS[group].items() if (hits := {m[0] for m in BRITISH.finditer(text)})} == {}
+    assert {name: hits for name, text in texts(group).items() if (hits := {m[0] for m in BRITISH.finditer(text)})} == {}
 
 
 @pytest.mark.parametrize("group", ["pages", "notebooks"])
 def test_paragraphs_are_short(group):
-    for name, text in TEXTS[group].items():
+    for name, text in texts(group).items():
         outside_code = re.sub(r"```.*?```|\$\$.*?\$\$|<pre>.*?</pre>", "", text, flags=re.S)
         for paragraph in re.split(
             r"\n\s*\n|\n(?=\s*(?:[-*|>]|\d+\.)\s?)|</?(?:p|br|li|summary|details)>", outside_code

@@ -11,7 +11,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.nn.attention.bias import causal_lower_right
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from lessons.probes import influence, true_means_attend
@@ -170,6 +169,8 @@ def causal_of_torch(q, k):
 
 
 def lower_right_of_torch(q, k):
+    from torch.nn.attention.bias import causal_lower_right  # with it comes torch's compiler
+
     bias = causal_lower_right(q.size(1), k.size(1))
     return F.scaled_dot_product_attention(q, k, torch.eye(T)[None], attn_mask=bias)[0] > 0
 

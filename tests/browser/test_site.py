@@ -17,6 +17,7 @@ from benchmarks import site as benchmark
 from lessons.masks import causal
 from lessons.widgets import MaskStudio
 from tests.browser import PATIENCE
+from tests.browser.test_every_widget import ONLY
 from tests.browser.visitors import PACKAGES
 from tests.browser.work import operate
 from tests.notebooks.cells import NOTEBOOKS, ROOT
@@ -198,7 +199,7 @@ def test_a_page_is_accessible(visitor, home, name, theme):
     visitor.emulate_media(color_scheme=theme)
     visitor.goto(f"{home}{name}")
     visitor.wait_for_load_state("networkidle")
-    found = Axe().run(visitor, options={"preload": False}).response["violations"]
+    found = Axe().run(visitor, options={"preload": False, **ONLY[theme]}).response["violations"]
     assert [one["id"] for one in found if one["impact"] in SEVERE] == []
 
 
