@@ -32,6 +32,13 @@ GREEDY = f"""(engine, [{{ about, bytes, sentences, bos, eos, maxLength }}]) => {
 REFUSED = f"""(engine, [{{ about, bytes, src, tgt }}]) => {{
     try {{ engine.run({READ}, src, tgt, []); }} catch (error) {{ return [`${{error}}`]; }}
 }}"""
+IN_A_ROW = f"""(engine, [{{ about, bytes, asked }}]) => {{
+    const model = {READ};
+    return asked.map(([src, changes]) => {{
+        const [one, other] = [model, {READ}].map((each) => JSON.stringify(engine.run(each, src, [1, 3], changes)));
+        return one === other;
+    }});
+}}"""
 
 
 def find_node():
@@ -106,6 +113,15 @@ def test_the_translator_translates_alike(compute, count):
         [i for i in row if i != task.tgt_vocab.pad_id] for row in generate_all(model, src, task, max_len=30).tolist()
     ]
     assert compute(GREEDY, told(model, sentences=rows, **special)) == expected
+
+
+def test_what_was_computed_before_makes_no_difference(compute):
+    cross, hide = {"kind": "cut", "at": "decoder.0.cross_attn"}, {"kind": "hide", "side": "src", "token": 1}
+    swap = {"kind": "swap_positions", "side": "src", "token": 0, "other": 2}
+    changes = [[], [cross], [hide], [hide, cross], [{**hide, "side": "tgt", "token": 0}], [swap]]
+    changes += [[{"kind": "drop_positions"}], [{"kind": "drop_positions", "side": "src"}], [{"kind": "cut", "at": "*"}]]
+    asked = [([3, 4, 5], each) for each in changes] + [([4, 3, 5], changes[-1]), ([4, 3, 5], []), ([4, 3, 5], [])]
+    assert compute(IN_A_ROW, told(Transformer(SMALL).eval(), asked=asked)) == [True] * len(asked)
 
 
 def test_a_sentence_that_is_too_long_is_refused(compute):

@@ -1,4 +1,4 @@
-import { activate, addTensors, attendHeads, layerNorm, linear, makeTensor, readHalves, rotatePairs, sinusoidsOf, splitHeads } from "./tensors.js";
+import { activate, addTensors, attendHeads, joinHeads, layerNorm, linear, makeTensor, matrixOf, readHalves, rotatePairs, sinusoidsOf, splitHeads } from "./tensors.js";
 
 // The forward pass of lessons.transformer.Transformer in eval mode, one sentence at a time, with the changes of
 // lessons.interventions: a change has the same fields, and without one that is None, or undefined, the same meaning.
@@ -31,7 +31,7 @@ export function places({ config }) {
  * each feed-forward network hidden and output.
  */
 export function run(model, src, tgt, changes = []) {
-  const found = { streams: [], places: {} };
+  const found = nothingYet();
   const logits = new Pass(model, src, changes, tgt.length, found).decode(tgt, 0);
   return { logits, ...found };
 }
@@ -47,6 +47,8 @@ export function greedy(model, src, changes, { bos, eos, maxLength }) {
   } while (ids.at(-1) !== eos && ids.length <= maxLength);
   return { ids, logits };
 }
+
+const nothingYet = () => ({ streams: [], places: {} });
 
 export const matches = (at, place) => new RegExp(`^${at.split("*").map((text) => text.replace(/\W/g, "\\$&")).join(".*")}$`).test(place);
 
@@ -78,7 +80,22 @@ class Pass {
     const moves = changes.some(({ kind, side }) => kind === "swap_positions" && side === "tgt");
     /** Whether a later token can change what comes before it: then nothing of it can be kept. */
     this.looksAhead = moves || Object.values(this.rules).some((rule) => rule.looksAhead);
-    this.memory = this.stack("encoder", this.embed("src", 0), 0);
+    this.memory = this.encode(model);
+  }
+
+  /** The model keeps what its encoder has computed until it is asked for something else: most changes don't reach it. */
+  encode(model) {
+    const isFar = ({ kind, at, side }) => kind === "force" || at?.startsWith("decoder") || side === "tgt";
+    const key = JSON.stringify([this.ids.src, this.changes.filter((change) => !isFar(change))]);
+    if (model.encoded?.key !== key) {
+      const wanted = this.found;
+      this.found = nothingYet();
+      model.encoded = { key, memory: this.stack("encoder", this.embed("src", 0), 0), ...this.found };
+      this.found = wanted;
+    }
+    this.found?.streams.push(...model.encoded.streams);
+    Object.assign(this.found?.places ?? {}, model.encoded.places);
+    return model.encoded.memory;
   }
 
   /** The logits after each token of tgt from `start` on; those before were decoded earlier. */
@@ -118,31 +135,29 @@ class Pass {
   attention(place, name, x, start) {
     const heads = this.config.num_heads;
     const rule = this.rules[place];
-    const q = this.linear(`${name}.q_proj`, x);
+    const rows = this.linear(`${name}.q_proj`, x);
+    if (rule.side === rule.keySide) this.rotate(rows, rule.side, start);
+    const q = splitHeads(rows, heads);
     const [k, v] = this.keysAndValues(place, name, x, start);
-    if (rule.side === rule.keySide) this.rotate(q, rule.side, start);
-    const allowed = this.allowed(rule, start, q.shape[0]);
-    const { scores, weights, mixed } = attendHeads(q, k, v, allowed, heads);
-    const size = mixed.shape[1] / heads;
-    for (const head of rule.silent)
-      for (let at = head * size; at < mixed.data.length; at += heads * size) mixed.data.fill(0, at, at + size);
-    const output = this.linear(`${name}.out_proj`, mixed);
-    if (!this.found) return { output };
-    const [ofQ, ofK, ofV, ofHeads] = [q, k, v, mixed].map((each) => splitHeads(each, heads));
-    return { scores, allowed, weights, q: ofQ, k: ofK, v: ofV, heads: ofHeads, output };
+    const allowed = this.allowed(rule, start, rows.shape[0]);
+    const found = attendHeads(q, k, v, allowed);
+    for (const head of rule.silent) matrixOf(found.heads, head).data.fill(0);
+    return { ...found, allowed, q, k, v, output: this.linear(`${name}.out_proj`, joinHeads(found.heads)) };
   }
 
-  /** Those of all keys so far, (K, H · d). Those of the memory are computed once, those of x are added to the earlier ones. */
+  /** Those of all keys so far, (H, K, d). Those of the memory are computed once, those of x are added to the earlier ones. */
   keysAndValues(place, name, x, start) {
     const { side, keySide } = this.rules[place];
-    if (side !== keySide) return (this.kept[place] ??= [this.linear(`${name}.k_proj`, this.memory), this.linear(`${name}.v_proj`, this.memory)]);
-    const [k, v] = [this.linear(`${name}.k_proj`, x), this.linear(`${name}.v_proj`, x)];
+    const project = (source) => [this.linear(`${name}.k_proj`, source), this.linear(`${name}.v_proj`, source)];
+    const split = (each) => splitHeads(each, this.config.num_heads);
+    if (side !== keySide) return (this.kept[place] ??= project(this.memory).map(split));
+    const [k, v] = project(x);
     this.rotate(k, side, start);
     const kept = (this.kept[place] ??= [k, v].map(({ shape }) => makeTensor([this.room[side], shape[1]])));
-    return [k, v].map(({ data, shape }, i) => {
-      const [count, width] = [this.ids[side].length, shape[1]];
+    return [k, v].map(({ data, shape: [, width] }, i) => {
+      const count = this.ids[side].length;
       kept[i].data.set(data, start * width);
-      return makeTensor([count, width], kept[i].data.subarray(0, count * width));
+      return split(makeTensor([count, width], kept[i].data.subarray(0, count * width)));
     });
   }
 

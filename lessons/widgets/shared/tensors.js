@@ -4,8 +4,8 @@ const EPSILON = 1e-5; // of torch.nn.LayerNorm
 
 export const makeTensor = (shape, data = new Float32Array(shape.reduce((a, b) => a * b, 1))) => ({ data, shape });
 
-/** x (T, in), weight (out, in), bias (out,) -> (T, out). Rows go in pairs, and meet four of the weight at a time. */
-export function linear({ data: x, shape: [rows, width] }, { data: w, shape: [count] }, { data: bias }) {
+/** x (T, in), weight (out, in), bias (out,), or none -> (T, out). Rows go in pairs, and meet four of the weight at a time. */
+export function linear({ data: x, shape: [rows, width] }, { data: w, shape: [count] }, { data: bias } = makeTensor([count])) {
   const y = new Float32Array(rows * count);
   const paired = rows - (rows % 2);
   for (let i = 0; i < count; i += 4) {
@@ -45,7 +45,11 @@ export function linear({ data: x, shape: [rows, width] }, { data: w, shape: [cou
   return makeTensor([rows, count], y);
 }
 
-export const addTensors = (x, y) => makeTensor(x.shape, x.data.map((number, i) => number + y.data[i]));
+export function addTensors({ data: x, shape }, { data: y }) {
+  const sum = makeTensor(shape);
+  for (let i = 0; i < x.length; i++) sum.data[i] = x[i] + y[i];
+  return sum;
+}
 
 /** LayerNorm of each row of x (T, D). */
 export function layerNorm(x, weight, bias) {
@@ -75,7 +79,12 @@ const ACTIVATIONS = {
   gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
 };
 
-export const activate = (x, activation) => makeTensor(x.shape, x.data.map(ACTIVATIONS[activation]));
+export function activate({ data: x, shape }, activation) {
+  const act = ACTIVATIONS[activation];
+  const y = makeTensor(shape);
+  for (let i = 0; i < x.length; i++) y.data[i] = act(x[i]);
+  return y;
+}
 
 /** The angles of a position: position / 10000^(2i / size) for i = 0, 1, … */
 const anglesOf = (position, size) => Array.from({ length: Math.ceil(size / 2) }, (_, i) => position * 10000 ** ((-2 * i) / size));
@@ -100,54 +109,70 @@ export function rotatePairs(x, order, heads) {
   });
 }
 
-/**
- * Attention of all heads: q (Q, H · d), k (K, H · d), v (K, H · d_v), allowed (H, Q, K), 1 = may attend. A query with no
- * allowed key has weights of 0. scores and weights (H, Q, K), mixed (Q, H · d_v).
- */
-export function attendHeads({ data: q, shape: [queries, width] }, { data: k }, { data: v, shape: [keys, valueWidth] }, allowed, heads) {
-  const [size, valueSize] = [width / heads, valueWidth / heads];
-  const root = Math.sqrt(size);
-  const [scores, weights] = [makeTensor(allowed.shape), makeTensor(allowed.shape)];
-  const mixed = makeTensor([queries, valueWidth]);
-  const sums = new Float64Array(valueSize);
-  for (let head = 0; head < heads; head++) {
-    for (let query = 0; query < queries; query++) {
-      const at = (head * queries + query) * keys;
-      const row = scores.data.subarray(at, at + keys);
-      const may = allowed.data.subarray(at, at + keys);
-      const from = query * width + head * size;
-      let most = -Infinity;
-      for (let key = 0; key < keys; key++) {
-        const other = key * width + head * size;
-        let sum = 0;
-        for (let f = 0; f < size; f++) sum += q[from + f] * k[other + f];
-        row[key] = sum / root;
-        if (may[key] && row[key] > most) most = row[key];
-      }
-      const powers = row.map((score, key) => (may[key] ? Math.exp(score - most) : 0));
-      const total = powers.reduce((sum, power) => sum + power, 0);
-      sums.fill(0);
-      for (let key = 0; key < keys; key++) {
-        if (!may[key]) continue;
-        const weight = (weights.data[at + key] = powers[key] / total);
-        const other = key * valueWidth + head * valueSize;
-        for (let f = 0; f < valueSize; f++) sums[f] += weight * v[other + f];
-      }
-      mixed.data.set(sums, query * valueWidth + head * valueSize);
+/** Matrix `i` of x (H, T, d), as (T, d). */
+export const matrixOf = ({ data, shape: [, rows, width] }, i) => makeTensor([rows, width], data.subarray(i * rows * width, (i + 1) * rows * width));
+
+/** Writes weights (Q, K) times values (K, d) to mixed (Q, d). */
+function mixValues({ data: weights, shape: [queries, keys] }, { data: values, shape: [, size] }, { data: mixed }) {
+  const sums = new Float64Array(size);
+  for (let query = 0; query < queries; query++) {
+    sums.fill(0);
+    for (let key = 0; key < keys; key++) {
+      const weight = weights[query * keys + key];
+      if (weight !== 0) for (let i = 0; i < size; i++) sums[i] += weight * values[key * size + i];
     }
+    mixed.set(sums, query * size);
   }
-  return { scores, weights, mixed };
+}
+
+/** Writes the softmax of each row of scores (Q, K) to weights. A query with no allowed key has weights of 0. */
+function maskedSoftmax({ data: scores, shape: [queries, keys] }, { data: allowed }, { data: weights }) {
+  for (let from = 0; from < queries * keys; from += keys) {
+    let most = -Infinity;
+    for (let i = from; i < from + keys; i++) if (allowed[i] && scores[i] > most) most = scores[i];
+    let sum = 0;
+    for (let i = from; i < from + keys; i++) if (allowed[i]) sum += weights[i] = Math.exp(scores[i] - most);
+    for (let i = from; i < from + keys; i++) if (allowed[i]) weights[i] /= sum;
+  }
+}
+
+/**
+ * Attention of each head: q (H, Q, d), k (H, K, d), v (H, K, d_v), allowed (H, Q, K), 1 = may attend. Returns scores
+ * and weights (H, Q, K), and heads (H, Q, d_v).
+ */
+export function attendHeads(q, k, v, allowed) {
+  const [count, queries, size] = q.shape;
+  const [scores, weights] = [makeTensor(allowed.shape), makeTensor(allowed.shape)];
+  const heads = makeTensor([count, queries, v.shape[2]]);
+  const scaled = makeTensor(q.shape, q.data.map((x) => x / Math.sqrt(size)));
+  for (let i = 0; i < count; i++) {
+    const [ofScores, ofWeights] = [matrixOf(scores, i), matrixOf(weights, i)];
+    ofScores.data.set(linear(matrixOf(scaled, i), matrixOf(k, i)).data);
+    maskedSoftmax(ofScores, matrixOf(allowed, i), ofWeights);
+    mixValues(ofWeights, matrixOf(v, i), matrixOf(heads, i));
+  }
+  return { scores, weights, heads };
 }
 
 /** (T, H · d) -> (H, T, d) */
-export function splitHeads(x, heads) {
-  const [rows, width] = x.shape;
+export function splitHeads({ data, shape: [rows, width] }, heads) {
   const size = width / heads;
   const y = makeTensor([heads, rows, size]);
   for (let head = 0; head < heads; head++)
     for (let row = 0; row < rows; row++) {
       const from = row * width + head * size;
-      y.data.set(x.data.subarray(from, from + size), (head * rows + row) * size);
+      y.data.set(data.subarray(from, from + size), (head * rows + row) * size);
+    }
+  return y;
+}
+
+/** (H, T, d) -> (T, H · d) */
+export function joinHeads({ data, shape: [heads, rows, size] }) {
+  const y = makeTensor([rows, heads * size]);
+  for (let head = 0; head < heads; head++)
+    for (let row = 0; row < rows; row++) {
+      const from = (head * rows + row) * size;
+      y.data.set(data.subarray(from, from + size), (row * heads + head) * size);
     }
   return y;
 }
