@@ -32,11 +32,12 @@ const median = (act) => {
   });
   return times.sort((a, b) => a - b)[Math.floor(rounds / 2)];
 };
-const changes = [{ kind: "block", at: "*", query: 1, key: 0 }];
+let count = 0;
+const changes = () => [{ kind: "block", at: "*", head: count++ % 2, query: 1, key: 0 }]; // another one each time
 console.log(JSON.stringify(models.map(({ about, bytes, src, bos, eos }) => {
   const model = engine.readModel(about.config, about.index, Buffer.from(bytes, "base64"));
-  const answers = [median(() => engine.run(model, src, src, changes))];
-  return [...answers, median(() => engine.greedy(model, src, changes, { bos, eos, maxLength: src.length }))];
+  const answers = [median(() => engine.run(model, src, src, changes()))];
+  return [...answers, median(() => engine.greedy(model, src, changes(), { bos, eos, maxLength: src.length }))];
 })));
 """
 
