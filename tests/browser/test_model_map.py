@@ -270,6 +270,19 @@ def test_the_zoom_shows_the_numbers_of_torch_and_their_sums(show, computed):
     assert text(page, ".mz-sum").startswith("Feature 0 of the output for “word1”: ")
 
 
+def test_the_zoom_says_what_is_silenced_or_cut(show):
+    page = show(
+        {"kind": "silence", "at": "decoder.1.cross_attn", "head": 1}, {"kind": "cut", "at": "encoder.0.feed_forward"}
+    )
+    page.evaluate("draw({ place: 'decoder.1.cross_attn', head: 1 })")
+    page.get_by_role("img", name="silenced").focus()
+    assert text(page, ".mz-sum").endswith("= 0.00; the head is silenced")
+    page.evaluate("draw({ head: 0 })")
+    assert page.get_by_role("img", name="silenced").count() == 0
+    page.evaluate("draw({ place: 'encoder.0.feed_forward' })")
+    assert text(page, ".mz-sum").startswith("This sublayer is cut: its output is 0. ")
+
+
 def test_a_click_in_the_mask_asks_for_the_change(show, computed):
     key = computed[1]["encoder.0.self_attn"][0, 1, :4].argmax().item()
     page = show({"kind": "block", "at": "encoder.0.self_attn", "head": 0, "query": 1, "key": key})

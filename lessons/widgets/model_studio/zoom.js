@@ -105,10 +105,7 @@ export class Zoom {
 
   title() {
     const { place, head } = this.state;
-    const { output } = this.state.now.places[place];
-    const said = [sayPlace(place), !place.endsWith("feed_forward") && `head ${head}`, output.data.every((x) => x === 0) && "cut",
-      this.shown && this.isSilent() && "silenced"];
-    return said.filter(Boolean).join(", ");
+    return `${sayPlace(place)}${place.endsWith("feed_forward") ? "" : `, head ${head}`}`;
   }
 
   // Attention
@@ -139,7 +136,7 @@ export class Zoom {
     this.parts.q.show({ ...shared, matrix: this.shown.q, rows: this.queries, named: true });
     this.parts.k.show({ ...shared, matrix: this.shown.k, rows: this.keys, named: cross });
     this.parts.v.show({ ...shared, matrix: this.shown.v, rows: this.keys, named: false });
-    this.parts.output.show({ ...shared, matrix: this.shown.heads, rows: this.queries, named: false });
+    this.parts.output.show({ ...shared, matrix: this.shown.heads, rows: this.queries, named: false, title: this.isSilent() ? "silenced" : "output" });
     this.markChanged();
     this.point(null, null, null);
   }
@@ -181,7 +178,7 @@ export class Zoom {
     for (const strip of ["k", "v"]) this.parts[strip].mark(key, feature(strip));
     const [, queries, keys] = this.state.now.places[this.state.place].weights.shape;
     const size = this.shown.q.shape[1];
-    this.say(this.title(), `q ${queries} × ${size}; k, v ${keys} × ${size}; weights ${queries} × ${keys}`, r === null ? this.summary() : this.writeSum(name, r, c));
+    this.say(this.title(), `${queries} queries × ${keys} keys, d = ${size}`, r === null ? this.isCut() + this.summary() : this.writeSum(name, r, c));
   }
 
   summary() {
@@ -230,6 +227,11 @@ export class Zoom {
     return `Weight of ${key} for ${query}: ${top} / (${[top, ...shown].join(" + ")}) = ${formatNumber(cellOf(weights, r, c), 4)}${before}`;
   }
 
+  isCut() {
+    const { now, place } = this.state;
+    return now.places[place].output.data.every((x) => x === 0) ? "This sublayer is cut: its output is 0. " : "";
+  }
+
   isSilent() {
     const { heads, weights } = this.shown;
     return heads.data.every((x) => x === 0) && weights.data.some((x) => x !== 0);
@@ -272,6 +274,6 @@ export class Zoom {
         `<span>${formatNumber(row[unit])}${changed ? ` <b>≠</b> ${escapeText(formatNumber(old))} before` : ""}</span></li>`;
     }).join("");
     this.units.mark(this.token);
-    this.say(this.title(), `${this.hidden.shape.join(" × ")}`, `${active} of ${row.length} units are active for ${token}. ${HINTS.feed_forward}`);
+    this.say(this.title(), `${this.hidden.shape.join(" × ")}`, `${this.isCut()}${active} of ${row.length} units are active for ${token}. ${HINTS.feed_forward}`);
   }
 }
