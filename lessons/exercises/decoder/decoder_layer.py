@@ -88,6 +88,15 @@ whole = Exercise(
         ),
         Mistake(
             edited(
+                DecoderLayerByHand,
+                ("memory, cross_allowed)\n            return", "memory, tgt_allowed)\n            return"),
+                ("memory, cross_allowed))\n        return", "memory, tgt_allowed))\n        return"),
+            ),
+            "Cross-attention got tgt_allowed as well. Its keys are source tokens: it needs cross_allowed.",
+            seen_in="both masks, as many source as target tokens",
+        ),
+        Mistake(
+            edited(
                 DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(y, memory, memory)"
             ),
             "cross_allowed does not reach cross_attn: source padding gets weight.",

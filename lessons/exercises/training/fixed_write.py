@@ -16,7 +16,12 @@ def write(next_logits, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> T
 
 
 def _write_with(candidate, rows, bos_id, eos_id, pad_id, max_len):
-    return candidate(lambda ids: rows[ids[-1]], bos_id, eos_id, pad_id, max_len)
+    def next_logits(ids):
+        """A model that reads a sentence from its middle on, without what came before, is wrong about what follows."""
+        logits = rows[ids[-1]]
+        return logits if ids[0] in (bos_id, eos_id, pad_id) else logits.roll(1)
+
+    return candidate(next_logits, bos_id, eos_id, pad_id, max_len)
 
 
 def _write_cases(generator) -> list[Case]:
@@ -69,6 +74,10 @@ start_hunt = Exercise(
                 ("return ids", "return torch.cat([torch.tensor([pad_id]), ids])"),
             ),
             "There is one id too many: in training, no sentence had padding before its BOS token.",
+        ),
+        Mistake(
+            edited(write, "next_logits(ids)", "next_logits(ids[-1:])"),
+            "The model gets only the last token. The next one depends on all tokens so far, from BOS on: give it all.",
         ),
         Mistake(
             edited(write, "ids[-1] != eos_id and ", ""),

@@ -152,3 +152,17 @@ with wrong("around the feed-forward network is missing"):
 
 
 edit("norm(x + sublayer(x))", "x + norm(sublayer(x))", "you normalized the output of each sublayer", of=1)
+
+
+with wrong("Cross-attention got tgt_allowed"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            sublayers = (
+                (self.norm1, lambda y: self.self_attn(y, allowed=tgt_allowed)[0]),
+                (self.norm2, lambda y: self.cross_attn(y, memory, allowed=tgt_allowed)[0]),
+                (self.norm3, lambda y: self.linear2(torch.relu(self.linear1(y)))),
+            )
+            for norm, sublayer in sublayers:
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x

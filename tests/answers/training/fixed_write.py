@@ -92,3 +92,4 @@ with wrong("It goes wrong here: other ids for PAD, BOS and EOS"):
 
 
 edit("len(ids) < max_len", "len(ids) < max_len - 1", "one id too early")
+edit("next_logits(ids)", "next_logits(ids[-1:])", "only the last token")
