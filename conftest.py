@@ -14,7 +14,16 @@ os.environ["LESSONS_PROGRESS"] = ""  # what tests check is nobody's progress
 os.environ["LESSONS_STORED_EDITION"] = "1"  # notebooks that are run are compared with it
 
 ROOT = Path(__file__).parent
-LONGEST_FIRST = ["notebooks", "tests/browser", "tests/notebooks", "tests/exercises", "tests"]
+# tests/classroom and tests/tools wait for servers and the package index: beside what computes, not alone at the end.
+LONGEST_FIRST = [
+    "notebooks",
+    "tests/browser",
+    "tests/classroom",
+    "tests/tools",
+    "tests/notebooks",
+    "tests/exercises",
+    "tests",
+]
 BY_LESSON = re.compile(r"(?P<file>tests/(?:notebooks/test_journey|exercises/test_exercises)\.py)::\w+\[(?P<lesson>\w+)")
 PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
 
