@@ -86,16 +86,19 @@ class WebKitVisitor(Visitor):
     def click(self, selector):
         from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
-        actions = ActionBuilder(self.driver)
+        actions = ActionBuilder(self.driver, duration=0)
         # By place: WebKit's driver looks for an element of a scrolled page where it was before.
-        actions.pointer_action.move_to_location(*self.evaluate(PLACE, selector)).click()
+        place = None
+        while place != (place := self.evaluate(PLACE, selector)):
+            pass  # what comes to life above it may still push it down
+        actions.pointer_action.move_to_location(*place).click()
         actions.perform()
 
     def press(self, key):
         from selenium.webdriver import ActionChains, Keys
 
         *held, last = (getattr(Keys, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()) for name in key.split("+"))
-        actions = ActionChains(self.driver)
+        actions = ActionChains(self.driver, duration=0)
         for one in held:
             actions.key_down(one)
         actions.send_keys(last)
