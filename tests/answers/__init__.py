@@ -2,6 +2,7 @@
 
 `with right:` holds a cell that the check must accept, `with wrong("…"):` one that must get an answer with this phrase.
 `edit(old, new, phrase)` is a right cell with one change, and wrong; `of` says which right cell, counted from 0.
+An answer with more than one change stands whole, though lines come again: it is what somebody types, read alone.
 The files are read, not run: each cell becomes the text that a learner would have typed. What a file imports at its
 head is what the lesson has imported by then. The first right and the first wrong cell of a file are also run in the
 lesson itself, so they use nothing else.
