@@ -20,10 +20,10 @@ SHOW = """async ([packed, data, ids, words, changes]) => {
     const files = ["shared/engine.js", "model_studio/map.js", "model_studio/zoom.js"];
     const [{ readModel, run }, { ModelMap }, { Zoom }] = await Promise.all(files.map(x => import(`./${x}`)));
     const model = readModel(packed.config, packed.index, Uint8Array.from(atob(data), c => c.charCodeAt(0)));
-    const tokens = { src: ids.src.map(i => words[i]), tgt: ids.tgt.map(i => words[i]) };
-    const before = run(model, ids.src, ids.tgt, []);
-    const now = run(model, ids.src, ids.tgt, changes);
-    const state = { now, before, tokens, changes, place: "", head: 0, station: -1 };
+    const name = ids => ids.map(i => words[i]);
+    window.compute = (src, tgt) => ({ now: run(model, src, tgt, changes), before: run(model, src, tgt, []),
+        tokens: { src: name(src), tgt: name(tgt) } });
+    const state = { ...compute(ids.src, ids.tgt), changes, place: "", head: 0, station: -1 };
     const here = document.getElementById("here");
     here.innerHTML = '<div class="lw" style="width: 820px"><div></div><div></div></div>';
     const [above, below] = here.firstChild.children;
@@ -309,6 +309,20 @@ def test_the_zoom_names_the_most_active_units(show, model):
     first = page.locator(".mz-feed li").first.inner_text().split()
     assert first == ["unit", str(unit.item()), f"{value:.2f}"]
     assert text(page, ".mz-feed h4 >> nth=1") == "Most active for “word1”"
+
+
+def test_what_is_followed_may_vanish_with_its_sentence(show):
+    page = show()
+    button(page, "tgt 3").press("Enter")
+    page.evaluate("document.activeElement.blur()")
+    button(page, "logits").hover()
+    page.evaluate("draw({ ...compute([4], [1]), place: 'decoder.0.self_attn' })")
+    page.get_by_role("grid", name="weights").locator("[data-at]").hover()
+    page.evaluate("draw({ place: '' })")
+    page.mouse.move(0, 0)
+    page.evaluate("frame()")
+    assert page.locator('.mm-field [data-token][aria-pressed="true"]').count() == 0
+    assert text(page, ".mz-sum").startswith("Choose a head")
 
 
 @pytest.mark.parametrize(("layers", "heads", "src", "tgt"), [(1, 1, 1, 1), (6, 8, 32, 32), (2, 3, 12, 2)])

@@ -45,7 +45,6 @@ export class ModelMap {
     el.append(this.el);
     this.field = this.el.querySelector(".mm-field");
     this.card = this.el.querySelector(".mm-card");
-    this.parts = new Map();
     this.active = 0;
     this.listen();
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
@@ -81,6 +80,10 @@ export class ModelMap {
     const came = state.station !== this.station;
     this.station = state.station;
     this.state = state;
+    for (const name of ["follow", "kept"]) {
+      const one = this[name];
+      if (one && one.index >= state.tokens[one.side].length) this[name] = null;
+    }
     this.build(state.tokens);
     this.changed = state.now === this.compared?.[0] && state.before === this.compared[1] ? this.changed : compare(state.now, state.before);
     this.compared = [state.now, state.before];

@@ -88,7 +88,10 @@ export class Zoom {
     this.attention.hidden = !kind || kind === "feed_forward";
     this.feed.hidden = kind !== "feed_forward";
     this.el.classList.toggle("mz-empty", !kind);
-    if (!kind) return this.say("", "", HINTS.none);
+    if (!kind) {
+      this.shown = null;
+      return this.say("", "", HINTS.none);
+    }
     const [querySide, keySide] = sidesOf(place);
     this.queries = tokens[querySide];
     this.keys = tokens[keySide];
