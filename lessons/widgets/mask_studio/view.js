@@ -43,13 +43,14 @@ function compute(state, edits) {
   return { queries, keys, padding, causal, clicks, allowed, blocked, filled, weights, sums, output, values };
 }
 
+const TOGETHER = 5; // tokens: so many leave room for scores, weights, values and output in one line
 const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z undoes it.";
 const sentence = (part) =>
   `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
 const FRAME = `
   <div class="lw-bar">${choice("kind", "attention", KINDS)}${sentence("source")}${sentence("target")}</div>
   <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}
-    <div class="ms-settings"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div>${choice("convention", "what the mask says", CONVENTIONS)}
+    <div class="mask-settings"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div>${choice("convention", "what the mask says", CONVENTIONS)}
       ${choice("fill", "blocked scores become", FILLS)}</div></div>
   <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
   <p class="lw-readout" data-part="readout">${HINT}</p>
@@ -68,13 +69,13 @@ class Studio extends View {
     this.painting = [];
     this.grids = {
       padding: this.grid("padding", { title: "padding", tone: "rule", small: true }),
-      causal: this.grid("causal", { title: "causal", tone: "rule", small: true, shared: 5 }),
-      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true, shared: 5 }),
-      allowed: this.grid("allowed", { title: "the mask", tone: "mask", shared: 5, onPaint: (cells, done) => this.paint(cells, done) }),
+      causal: this.grid("causal", { title: "causal", tone: "rule", small: true, shared: 7 }),
+      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true, shared: 7 }),
+      allowed: this.grid("allowed", { title: "the mask", tone: "mask", shared: 7, onPaint: (cells, done) => this.paint(cells, done) }),
       filled: this.grid("filled", { title: "scores as filled", tone: "scores" }),
-      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true, shared: 5 }),
+      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true, shared: TOGETHER }),
       values: this.grid("values", { title: "values", tone: "values", rowAxis: "key", columnAxis: "feature" }),
-      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature", shared: 5 }),
+      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature", shared: TOGETHER }),
     };
     for (const name of ["source", "target"])
       this.find(name).addEventListener("change", (event) => this.rename(name, event.target.value));
@@ -169,8 +170,9 @@ class Studio extends View {
     grids.allowed.show({ rows, columns, values: drawn.allowed, convention: state.convention, note });
     grids.filled.show({ rows, columns, values: drawn.filled, blocked, note: FILL_NOTES[state.fill] });
     grids.weights.show({ rows, columns, values: drawn.weights, blocked, sums: drawn.sums, note: sumNote(drawn) });
-    grids.values.show({ rows: columns, columns: features, values: drawn.values, leastTop: grids.filled.top });
-    grids.output.show({ rows, columns: features, values: drawn.output, leastTop: grids.filled.top, note: "weights × values" });
+    const leastTop = rows.length <= TOGETHER && columns.length <= TOGETHER ? grids.filled.top : 0; // in one line
+    grids.values.show({ rows: columns, columns: features, values: drawn.values, leastTop });
+    grids.output.show({ rows, columns: features, values: drawn.output, leastTop, note: "weights × values" });
   }
 
   drawWarning({ queries, sums }) {
