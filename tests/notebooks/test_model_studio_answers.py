@@ -30,6 +30,10 @@ def hidden(token):
 
 # The lesson, the sentence that is typed, the changes, the translation, and whether the lesson quotes it.
 ANSWERS = [
+    ("00", SENTENCE.replace(" tea ", " coffee "), [], "老师明天不会在学校喝咖啡。", True),
+    ("00", SENTENCE, hidden(5), "老师明天不会在学校喝汽车。", True),
+    *(("00", SENTENCE, [Change("block", at=LAST, head=head, query=2, key=3)], RIGHT, False) for head in (0, 1, 2)),
+    ("00", SENTENCE, [Change("block", at=LAST, head=3, query=2, key=3)], "老师明天会在学校喝茶。", True),
     ("08", CAKE, cut("decoder.*.cross_attn"), "安娜修了汤。", True),
     ("08", SENTENCE, cut("decoder.*.cross_attn"), "安娜修了汤。", True),
     ("08", CAKE, cut(FIRST), "我昨天吃了一个蛋糕。", True),
