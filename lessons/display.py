@@ -1,54 +1,18 @@
 """What every notebook uses: figures with alternative text, the source of the package, and comparisons of tensors."""
 
-import base64
 import html
 import inspect
-import io
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
 from torch import Tensor
 
-from lessons.plots.describe import describe
+from lessons.plots.pictures import Picture, take_picture
 from lessons.source import as_html
-
-DPI = 120
-COLORS = 256  # of a picture: with a palette it takes half the room
-STORED_EDITION = "LESSONS_STORED_EDITION"  # the variable that is set where a notebook is run to be stored
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawn figure: an image with alternative text, and a description of the drawn data in words."""
-
-    png: bytes
-    width: int
-    alt: str
-    text: str
-
-    def __repr__(self) -> str:
-        return f"[Figure: {self.alt}]\n{self.text}"
-
-    def to_html(self) -> str:
-        data = base64.b64encode(self.png).decode()
-        return f'<img width="{self.width}" alt="{html.escape(self.alt)}" src="data:image/png;base64,{data}">'
-
-    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, str], dict[str, Any]]:
-        """A learner gets HTML, because JupyterLab shows a PNG without its alternative text.
-
-        The stored edition gets a PNG, because many viewers let no HTML through.
-        """
-        if not os.environ.get(STORED_EDITION):
-            return {"text/html": self.to_html(), "text/plain": repr(self)}, {}
-        data = {"image/png": base64.b64encode(self.png).decode(), "text/plain": repr(self)}
-        return data, {"image/png": {"alt": self.alt, "width": self.width}}
 
 
 @dataclass(frozen=True)
@@ -116,18 +80,7 @@ def show(drawn: Axes | Figure, *, alt: str, measured: bool = False) -> Picture:
     figure = drawn.get_figure(root=True)
     if figure is None:
         raise ValueError("drawn belongs to no figure; expected an Axes or a Figure")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
-    text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes).rstrip()
-    plt.close(figure)
-    return Picture(_with_palette(buffer), round(figure.get_figwidth() * 96), alt, text)
-
-
-def _with_palette(drawn: io.BytesIO) -> bytes:
-    smaller = io.BytesIO()
-    picture = Image.open(drawn).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
-    picture.save(smaller, format="png", optimize=True)
-    return smaller.getvalue()
+    return take_picture(figure, alt, measured=measured)
 
 
 def show_measured(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Measured:

@@ -13,8 +13,9 @@ from IPython.core.formatters import DisplayFormatter
 from PIL import Image
 
 from lessons.attention import attend
-from lessons.display import Branch, Picture, check_same, show, show_measured, show_source
+from lessons.display import Branch, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
+from lessons.plots.pictures import Picture
 from lessons.source import as_html
 from lessons.vocabulary import Vocabulary
 

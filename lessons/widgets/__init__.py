@@ -3,6 +3,7 @@
 from lessons.widgets.attention_explorer.widget import AttentionExplorer
 from lessons.widgets.decoding_explorer.widget import DecodingExplorer
 from lessons.widgets.dot_product_stepper.widget import DotProductStepper
+from lessons.widgets.function_explorer.widget import explore
 from lessons.widgets.function_lab.widget import FunctionLab
 from lessons.widgets.head_splitter.widget import HeadSplitter
 from lessons.widgets.mask_studio.widget import MaskStudio
@@ -24,4 +25,5 @@ __all__ = [
     "ScalingLab",
     "ShapeTour",
     "TrainingMonitor",
+    "explore",
 ]

@@ -35,4 +35,5 @@ def recorded_monitor():
     return monitor
 
 
-SAMPLES = {name: getattr(widgets, name) for name in widgets.__all__} | {"TrainingMonitor": recorded_monitor}
+WIDGETS = {name: widget for name, widget in vars(widgets).items() if isinstance(widget, type)}
+SAMPLES = WIDGETS | {"TrainingMonitor": recorded_monitor}

@@ -3,24 +3,20 @@
 import inspect
 import io
 import math
-import sys
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from lessons.widgets.shared.errors import cut, explain, line_of
+
 INPUTS = ("q", "k", "v", "scores", "allowed")
 GIVES = ("weights", "output")
-LONGEST = 240  # characters of what the learner's code says, an exception or a print
-PACKAGE = Path(__file__).parents[2]
-INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix, PACKAGE))
 
 
 @dataclass(frozen=True)
@@ -182,21 +178,7 @@ def say_error(error: BaseException) -> str:
     """An exception, and the learner's line that caused it."""
     if isinstance(error, Unreadable):
         return f"It {error}"
-    said = cut(traceback.format_exception_only(error)[-1])
-    return f"{said}{'' if said.endswith('.') else '.'}{line_of(error)}"
-
-
-def line_of(error: BaseException) -> str:
-    """The innermost line of the learner's code in an exception's traceback."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith((*INSTALLED, "<frozen")):
-            return f" Line {frame.lineno} of your code: {cut(frame.line)}." if frame.line else ""
-    return ""
-
-
-def cut(text: str | None) -> str:
-    text = (text or "").strip()
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return explain(error)
 
 
 def same(one: Tensor | None, other: Tensor | None) -> bool:

@@ -1,0 +1,62 @@
+"""A drawn figure as an image with alternative text, and a description of its data in words."""
+
+import base64
+import html
+import io
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from PIL import Image
+
+from lessons.plots.describe import describe
+
+DPI = 120
+COLORS = 256  # of a picture: with a palette it takes half the room
+STORED_EDITION = "LESSONS_STORED_EDITION"  # the variable that is set where a notebook is run to be stored
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure: an image with alternative text, and a description of the drawn data in words."""
+
+    png: bytes
+    width: int
+    alt: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"[Figure: {self.alt}]\n{self.text}"
+
+    def to_html(self) -> str:
+        data = base64.b64encode(self.png).decode()
+        return f'<img width="{self.width}" alt="{html.escape(self.alt)}" src="data:image/png;base64,{data}">'
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        """A learner gets HTML, because JupyterLab shows a PNG without its alternative text.
+
+        The stored edition gets a PNG, because many viewers let no HTML through.
+        """
+        if not os.environ.get(STORED_EDITION):
+            return {"text/html": self.to_html(), "text/plain": repr(self)}, {}
+        data = {"image/png": base64.b64encode(self.png).decode(), "text/plain": repr(self)}
+        return data, {"image/png": {"alt": self.alt, "width": self.width}}
+
+
+def take_picture(figure: Figure, alt: str, *, measured: bool = False) -> Picture:
+    """The figure as a picture; the figure is closed. measured: the words leave the numbers out."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
+    text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes).rstrip()
+    plt.close(figure)
+    return Picture(with_palette(Image.open(buffer)), round(figure.get_figwidth() * 96), alt, text)
+
+
+def with_palette(image: Image.Image, colors: int = COLORS) -> bytes:
+    """The image as a small PNG."""
+    smaller = io.BytesIO()
+    picture = image.convert("RGB").quantize(colors, dither=Image.Dither.NONE)
+    picture.save(smaller, format="png", optimize=True)
+    return smaller.getvalue()

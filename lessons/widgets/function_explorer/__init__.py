@@ -1,0 +1,1 @@
+"""explore: the learner's function under sliders and menus."""
