@@ -71,6 +71,11 @@ schedule = Exercise(
             also=(edited(rate, FALL, "((steps - step) / (steps - decay) if step > max(warmup, decay) else 1)"),),
         ),
         Mistake(
+            edited(rate, FALL, "((steps - step) / (steps - warmup) if step > steps - decay else 1)"),
+            "The fall begins with a jump: its line is one that starts at the end of the warm-up. It takes `decay` "
+            "steps, so divide by decay.",
+        ),
+        Mistake(
             edited(rate, FALL, "(steps - step + 1) / decay"),
             "The fall comes one step late: at the last step the rate isn't 0 yet. At step = steps − decay it is still "
             "the peak.",

@@ -108,3 +108,13 @@ with wrong("multiply it by the peak, too"):
         if step <= steps - decay:
             return peak
         return (steps - step) / decay
+
+
+with wrong("The fall begins with a jump"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * step / warmup
+        if step > steps - decay:
+            return peak * (steps - step) / (steps - warmup)
+        return peak
