@@ -45,6 +45,23 @@ THUMBNAIL = """([key, weights]) => {
     return Math.max(...found.map((x, i) => Math.abs(x - wanted[i])));
 }"""
 
+# All parts that the arrow keys reach, along all ways from the one that has the focus.
+WALK = """() => {
+    const reached = new Set();
+    const todo = [document.activeElement];
+    while (todo.length) {
+        const here = todo.pop();
+        if (reached.has(here.dataset.id)) continue;
+        reached.add(here.dataset.id);
+        for (const key of ["ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"]) {
+            here.focus();
+            here.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            todo.push(document.activeElement);
+        }
+    }
+    return [...reached];
+}"""
+
 
 @pytest.fixture(scope="module")
 def model():
@@ -162,19 +179,8 @@ def test_arrow_keys_reach_every_part_and_enter_chooses(show):
     page = show()
     assert page.locator('.mm-field [tabindex="0"]').count() == 1
     page.locator('.mm-field [tabindex="0"]').focus()
-    reached = set()
-    ways = {"ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"}
-    todo = [page.evaluate("document.activeElement.dataset.id")]
-    while todo:  # along all ways from all parts
-        here = todo.pop()
-        if here in reached:
-            continue
-        reached.add(here)
-        for way in ways:
-            button(page, here).focus()
-            page.keyboard.press(way)
-            todo.append(page.evaluate("document.activeElement.dataset.id"))
-    assert reached == set(page.evaluate("map.buttons.map(x => x.dataset.id)"))
+    reached = page.evaluate(WALK)
+    assert set(reached) == set(page.evaluate("map.buttons.map(x => x.dataset.id)"))
     button(page, "decoder.0.cross_attn 1").focus()
     page.keyboard.press("Enter")
     assert told(page) == [{"place": "decoder.0.cross_attn", "head": 1}]
