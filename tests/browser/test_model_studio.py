@@ -1,0 +1,204 @@
+"""ModelStudio in a bare page: each hand, by mouse and keyboard, against torch; and its page, opened as a file."""
+
+import difflib
+import json
+import re
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from lessons.interventions import Change, intervene
+from lessons.widgets import ModelStudio
+from tests.browser import bare
+
+SENTENCES = ["“Don’t” go, Tom's dog!", "I drink tea.", "tom’s  tea's a's  x?", "Ünder 3 näive_words.", "", "the 's"]
+LOGITS = """([ids, changes]) => import("./model_studio/thinking.js").then(({ Thinking }) => {
+    const { now } = new Thinking(model.get("about"), model.get("weights")).think(ids, changes);
+    return [now.logits.shape, [...now.logits.data]]; })"""
+NOT_IN_LEFT = '[data-part="hands"] button:has-text("{}")'
+# What is done, and the change that it makes.
+HANDS = {
+    "hide": ('[data-part="tools"] button >> nth=0', Change("hide", side="src", token=3)),
+    "swap": ('[data-part="tools"] button >> nth=1', Change("swap_positions", side="src", token=3, other=4)),
+    "cut": (NOT_IN_LEFT.format("Cut decoder 1"), Change("cut", at="decoder.1.cross_attn")),
+    "silence": (NOT_IN_LEFT.format("Silence"), Change("silence", at="decoder.1.cross_attn", head=0)),
+    "cut all": (NOT_IN_LEFT.format("Cut all"), Change("cut", at="decoder.*.cross_attn")),
+    "causal": (NOT_IN_LEFT.format("causal"), Change("drop_causal")),
+    "padding": (NOT_IN_LEFT.format("padding"), Change("drop_padding")),
+    "positions": (NOT_IN_LEFT.format("No positions"), Change("drop_positions")),
+    "force": ('[data-part="bars"] button >> nth=1', None),
+    "cell": ('[data-part="zoom"] [aria-label^="mask"] [data-at="2,3"]', None),
+}
+
+
+@pytest.fixture(scope="module")
+def studio():
+    return ModelStudio()
+
+
+@pytest.fixture
+def shown(page, studio):
+    studio._restore(changes=[], history=[], future=[], sentence=ModelStudio().sentence, step=2, temperature=1.0)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    bare.show(page, studio)
+    return page
+
+
+def written(page):
+    """The words of the translation."""
+    words = page.locator('[data-part="written"] button').all()
+    return [re.sub(r"^word \d+: |, changed$", "", word.get_attribute("aria-label")) for word in words]
+
+
+def agree(page, studio):
+    """The browser's translation, logits and candidates are torch's."""
+    bare.deliver(page, studio)
+    ids = studio.task.encode(studio.sentence)
+    words = written(page)
+    assert "".join(word for word in words if word != "<eos>") == studio.translation
+    tgt = [studio.task.tgt_vocab.bos_id, *studio.task.tgt_vocab.encode(words)][:-1]
+    with intervene(studio.model, studio.active), torch.no_grad():
+        logits = studio.model(torch.tensor([ids]), torch.tensor([tgt]))[0][0]
+    changes = [{name: value for name, value in each.items() if name != "on"} for each in studio.changes]
+    shape, numbers = page.evaluate(LOGITS, [ids, changes])
+    finite = logits.isfinite()
+    theirs = torch.tensor([float("-inf") if x is None else x for x in numbers]).view(shape)
+    torch.testing.assert_close(theirs[finite], logits[finite], atol=1e-4, rtol=0)
+    row = min(studio.step, len(tgt) - 1)
+    best = logits[row].softmax(-1).max().item()
+    share = page.locator('[data-part="bars"] button').first.get_attribute("aria-label")
+    assert f": {100 * best:.0f} %" in share or best < 0.1
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_each_hand_does_what_torch_does(shown, studio, hand):
+    selector, change = HANDS[hand]
+    shown.locator(selector).click()
+    shown.evaluate("frame()")
+    agree(shown, studio)
+    assert len(studio.active) == 1 and (change is None or studio.active == [change])
+    shown.locator(".ms-remove").click()
+    shown.evaluate("frame()")
+    agree(shown, studio)
+    assert studio.changes == []
+
+
+def test_a_change_is_switched_off_and_undone_by_keys(shown, studio):
+    shown.locator('[data-part="tools"] button').first.press("Enter")
+    expect(shown.locator('[data-part="before"]')).to_contain_text(studio.untouched)
+    shown.locator(".ms-switch").press("Space")
+    expect(shown.locator('[data-part="before"]')).to_have_text("")
+    expect(shown.locator(".ms-switch")).to_have_attribute("aria-pressed", "false")
+    bare.deliver(shown, studio)
+    assert [each["on"] for each in studio.changes] == [False]
+    for key, count in [("Control+z", 1), ("Control+z", 0), ("Control+y", 1)]:
+        shown.locator('[data-part="source"] button').first.press(key)
+        shown.evaluate("frame()")
+        bare.deliver(shown, studio)
+        assert len(studio.changes) == count
+    agree(shown, studio)
+
+
+def test_the_mask_changes_as_far_as_one_wants(shown, studio):
+    for scope, expected in [
+        ("head", {"at": "decoder.1.cross_attn", "head": 0}),
+        ("layer", {"at": "decoder.1.cross_attn"}),
+        ("everywhere", {"at": "decoder.*.cross_attn"}),
+    ]:
+        shown.locator('[data-part="scope"]').select_option(scope)
+        cell = shown.locator('[data-part="zoom"] [aria-label^="mask"] [data-at="2,3"]')
+        cell.click()
+        shown.evaluate("frame()")
+        bare.deliver(shown, studio)
+        assert studio.active == [Change("block", query=2, key=3, **expected)]
+        agree(shown, studio)
+        cell.click()
+        shown.evaluate("frame()")
+        bare.deliver(shown, studio)
+        assert studio.changes == []
+
+
+def test_a_sentence_is_translated_while_it_is_typed_and_kept_when_it_is_done(shown, studio):
+    field = shown.locator('[data-part="sentence"]')
+    field.fill("I drink tea.")
+    expect(shown.locator('[data-part="source"] button').first).to_have_text("I")
+    assert shown.evaluate("model.sent.length") == 0
+    field.press("Enter")
+    bare.deliver(shown, studio)
+    assert studio.sentence == "I drink tea."
+    agree(shown, studio)
+    field.fill("I drink teaa.")
+    warning = shown.locator('[data-part="warning"]')
+    expect(warning).to_have_text("The model doesn't know “teaa”; near: tea, teach.")
+    field.fill(" ")
+    expect(warning).to_have_text("Type a sentence.")
+    field.press("Enter")
+    bare.deliver(shown, studio)
+    assert studio.sentence == "I drink tea."
+
+
+def test_sentences_are_split_and_words_likened_as_by_python(shown, studio):
+    found = shown.evaluate(
+        """texts => import("./model_studio/sentence.js").then(({ splitText }) =>
+            texts.map(text => splitText(text, model.get("about"))))""",
+        SENTENCES,
+    )
+    assert found == [studio.words_of(text) for text in SENTENCES]
+    known = studio.task.src_vocab.words[4:]
+    strange = [word[:-2] + word[-1:] + "e" for word in known[::9]]
+    near = shown.evaluate(
+        """([words, known]) => import("./model_studio/sentence.js").then(({ nearWords }) =>
+            words.map(word => nearWords(word, known)))""",
+        [strange, known],
+    )
+    assert near == [difflib.get_close_matches(word, known, 3, 0.6) for word in strange]
+
+
+def test_it_writes_the_same_python(shown, studio):
+    studio_changes = [HANDS[name][1] for name in ("hide", "swap", "silence")]
+    studio.changes = studio_changes
+    bare.show(shown, studio)
+    shown.locator('[data-part="code"] summary').click()
+    expect(shown.locator('[data-part="code"] pre')).to_have_text(studio.code())
+
+
+def test_a_message_is_small_and_the_picture_comes_within_two_frames(shown):
+    changed = shown.evaluate("""async () => {
+        document.querySelector('[data-part="tools"] button').click();
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        return document.querySelector('[data-part="before"]').textContent; }""")
+    assert changed
+    assert all(len(json.dumps(message)) <= 1000 for message in shown.evaluate("model.sent"))
+
+
+@pytest.mark.parametrize("width, height, across", [(1280, 720, True), (390, 844, False)])
+def test_it_fits(shown, studio, width, height, across):
+    shown.set_viewport_size({"width": width, "height": height})
+    shown.evaluate("document.body.style.margin = 0; document.querySelectorAll('h1, h2, h3').forEach(e => e.remove())")
+    shown.evaluate("frame()")
+    left, right = (shown.locator(part).bounding_box() for part in (".ms-left", ".ms-right"))
+    assert (right["x"] > left["x"] + left["width"]) == across
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    if across:
+        assert shown.locator(".lw").bounding_box()["height"] <= height
+
+
+def test_its_page_is_alive_as_a_file(browser, studio, tmp_path):
+    path = tmp_path / "studio.html"
+    path.write_text(ModelStudio(changes=[HANDS["hide"][1]]).to_html(), encoding="utf-8")
+    page = browser.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "request",
+        lambda request: complaints.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+    )
+    page.goto(path.as_uri())
+    expect(page.locator('[data-part="before"]')).to_contain_text("老师明天不会在学校喝茶。")
+    page.locator(".ms-remove").click()
+    expect(page.locator('[data-part="before"]')).to_have_text("")
+    page.locator('[data-part="undo"]').click()
+    expect(page.locator(".ms-remove")).to_have_count(1)
+    page.close()
+    assert complaints == []
