@@ -11,11 +11,14 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from lessons.interventions import Change
+from lessons.widgets import ModelStudio
 from tools.diagrams import DIAGRAMS
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 SHARPNESS = 1.5  # points of the PNG to one of the drawing
 COLORS = 64
+PICTURED = [Change("hide", side="src", token=3)]
 DRAWN_FROM = "drawn from"  # the entry of a PNG that names its SVG
 
 
@@ -43,10 +46,30 @@ def write_pngs(drawings: dict[Path, str]) -> None:
         page = open_browser(playwright, chromium).new_page(device_scale_factor=SHARPNESS)
         for path, svg in drawings.items():
             page.set_content(f'<body style="margin: 0">{svg}</body>')
-            drawn = Image.open(io.BytesIO(page.locator("svg").screenshot()))
-            origin = PngInfo()
-            origin.add_text(DRAWN_FROM, digest(svg))
-            drawn.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True, pnginfo=origin)
+            _save(page.locator("svg").screenshot(), path, svg)
+
+
+def take_picture(path: Path, page_of_studio: str) -> None:
+    """ModelStudio as it runs in Chromium, which needs a Chinese font for it."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.lab import find_browser, open_browser
+
+    if (chromium := find_browser()) is None:
+        sys.exit("There is no Chromium to take the picture of ModelStudio with.")
+    with sync_playwright() as playwright:
+        page = open_browser(playwright, chromium).new_page(viewport={"width": 1280, "height": 720})
+        page.set_content(page_of_studio)
+        page.locator(".ms-switch").wait_for()
+        page.evaluate("new Promise(done => setTimeout(done, 300))")
+        _save(page.screenshot(), path, page_of_studio)
+
+
+def _save(screenshot: bytes, path: Path, origin: str) -> None:
+    named = PngInfo()
+    named.add_text(DRAWN_FROM, digest(origin))
+    drawn = Image.open(io.BytesIO(screenshot)).convert("RGB")
+    drawn.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True, pnginfo=named)
 
 
 def main() -> None:
@@ -60,6 +83,9 @@ def main() -> None:
         print(path.relative_to(IMAGES.parent))
     if drawings:
         write_pngs(drawings)
+    studio = ModelStudio(changes=PICTURED).to_html()
+    if not is_drawn_from(IMAGES / "model_studio.png", studio):
+        take_picture(IMAGES / "model_studio.png", studio)
 
 
 if __name__ == "__main__":

@@ -141,6 +141,31 @@ def test_the_front_page_opens_with_a_mask_that_answers(visitor, home):
     assert sum(len(response.body()) for response in visitor.received) <= FIRST_VIEW
 
 
+def test_the_front_page_opens_with_a_model_that_starts_when_asked(visitor, home):
+    visitor.goto(home)
+    place = visitor.get_by_role("group", name="ModelStudio", exact=True)
+    expect(place.locator("img")).to_be_visible()
+    visitor.wait_for_load_state("networkidle")
+    assert not any("model_studio" in response.url and "webp" not in response.url for response in visitor.received)
+    place.get_by_role("button").click()
+    dialog = visitor.get_by_role("dialog", name="ModelStudio")
+    expect(dialog.locator(".ms-word")).to_have_count(9)
+    dialog.locator('[data-part="reset"]').click()
+    expect(dialog.locator(".ms-word")).to_have_count(10)
+    assert (
+        visitor.evaluate(
+            "[innerWidth, innerHeight].join() === '1280,720' && document.querySelector('dialog').scrollHeight"
+        )
+        <= 720
+    )
+    visitor.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    place.get_by_role("button").click()
+    expect(dialog.locator(".ms-word")).to_have_count(10)
+    dialog.get_by_role("button", name="close").click()
+    expect(dialog).to_be_hidden()
+
+
 def test_its_numbers_are_those_of_python(visitor, home):
     visitor.goto(home)
     expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)

@@ -4,6 +4,6 @@ build     prepares the sources in build/site-source and calls Sphinx, which writ
 lessons   a stored notebook becomes a page: its figures as files, its folded predictions, its widgets alive
 alive     the state of a widget, and all that its JavaScript needs to run without Python
 conf      what Sphinx is told
-static/   host.js, a model for the widgets where no kernel is, and the style of the pages
+static/   host.js, which brings the widgets to life where no kernel is, and the style of the pages
 pages/    the pages that are not lessons
 """

@@ -4,7 +4,6 @@ import ast
 import html
 import itertools
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,10 @@ from typing import Any
 from lessons import widgets
 from lessons.widgets.attention_explorer.constants import AVERAGE
 from lessons.widgets.base import LessonWidget
-from lessons.widgets.front_end import front_end, style
+from lessons.widgets.front_end import FOLDER, front_end, source, style
+from lessons.widgets.shared.alone import as_script, state_of
 
-OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
+IN_A_FILE = ("weights",)  # traits that a page asks for when its widget comes to life
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ ALIVE = {
     "DotProductStepper": Rule(),
     "HeadSplitter": Rule(),
     "MaskStudio": Rule(),
+    "ModelStudio": Rule(),
     "PositionLab": Rule(),
     "ScalingLab": Rule(),
     "ShapeTour": Rule(
@@ -62,11 +63,6 @@ def folder(widget: LessonWidget) -> str:
     return type(widget).__module__.split(".")[-2]
 
 
-def state(widget: LessonWidget) -> dict[str, Any]:
-    """What the browser has of it."""
-    return {name: value for name, value in widget.get_state().items() if not OF_IPYWIDGETS.fullmatch(name)}
-
-
 def made_by(source: str) -> LessonWidget | None:
     """The widget that a cell makes out of nothing but constants; None where it needs what a lesson has computed."""
     last = ast.parse(source).body[-1:]
@@ -81,16 +77,23 @@ def made_by(source: str) -> LessonWidget | None:
     return getattr(widgets, call.func.id)(*arguments, **options)
 
 
-def embedded(widget: LessonWidget, picture: str) -> str:
-    """HTML: the picture, and the data with which host.js puts the widget in its place."""
-    told = json.dumps({"widget": folder(widget), "state": state(widget), "computed": _computed(widget)}).replace(
-        "</", r"<\/"
-    )
+def embedded(widget: LessonWidget, picture: str, *, waits: bool = False) -> str:
+    """HTML: the picture, and the data with which host.js puts the widget in its place.
+
+    waits: not when the picture is scrolled to, but in a dialog, when a button in the picture is pressed.
+    """
+    state = state_of(widget)
+    files = {trait: _file_of(folder(widget), trait) for trait in IN_A_FILE if state.pop(trait, None)}
+    told = as_script({"widget": folder(widget), "state": state, "files": files, "computed": _computed(widget)})
     name = html.escape(type(widget).__name__)
     return (
-        f'<div class="course-widget" role="group" aria-label="{name}"><div class="course-picture">{picture}</div>'
-        f'<script type="application/json">{told}</script></div>'
+        f'<div class="course-widget{" course-waits" if waits else ""}" role="group" aria-label="{name}">'
+        f'<div class="course-picture">{picture}</div><script type="application/json">{told}</script></div>'
     )
+
+
+def _file_of(widget: str, trait: str) -> str:
+    return f"{widget}_{trait}.txt"
 
 
 def _computed(widget: LessonWidget) -> dict[str, Any]:
@@ -102,7 +105,7 @@ def _computed(widget: LessonWidget) -> dict[str, Any]:
         with widget.hold_trait_notifications():
             for name, value in places.items():
                 setattr(widget, name, value)
-        now = state(widget)
+        now = state_of(widget)
         found[json.dumps(list(places.values()), separators=(",", ":"))] = {name: now[name] for name in rule.gives}
     for name, value in start.items():
         setattr(widget, name, value)
@@ -117,5 +120,9 @@ def write_scripts(static: Path) -> None:
         path = static / "widgets" / f"{widget.__module__.split('.')[-2]}.js"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(front_end(path.stem), encoding="utf-8")
+        for trait in IN_A_FILE:
+            if widget.class_traits().get(trait):
+                path.with_name(_file_of(path.stem, trait)).write_text(getattr(widget(), trait), encoding="ascii")
         sheets += [style(), style(path.stem).removeprefix(style())]
+    (static / "widgets" / "alone.js").write_text(source(FOLDER / "shared" / "alone.js"), encoding="utf-8")
     (static / "widgets.css").write_text("\n".join(dict.fromkeys(sheets)), encoding="utf-8")

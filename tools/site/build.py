@@ -4,18 +4,37 @@ import shutil
 from pathlib import Path
 
 import nbformat
+from PIL import Image
 from sphinx.cmd.build import build_main
 
 from lessons import widgets
 from lessons.widgets.base import LessonWidget
+from tools.images import PICTURED
 from tools.site import alive, lessons
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 MODULES = (
     *("attention", "masks", "positions", "config", "layers", "transformer", "fast"),
-    *("vocabulary", "tasks", "training", "evaluation", "decoding", "pretrained", "parity", "torch_attention"),
+    *(
+        "vocabulary",
+        "tasks",
+        "training",
+        "evaluation",
+        "decoding",
+        "interventions",
+        "pretrained",
+        "parity",
+        "torch_attention",
+    ),
     *("probes", "plots", "display", "progress", "widgets"),
+)
+
+WIDTH, QUALITY = 736, 50  # of the picture that the front page opens with
+START = (
+    '<img src="_static/model_studio.webp" width="1280" height="720" alt="A trained translator: a sentence, its '
+    'translation, all layers with their attention, and one head from the inside.">'
+    "<button><span>▶ Start the model (0.8 MB)</span></button>"
 )
 
 
@@ -33,11 +52,18 @@ def prepare(source: Path) -> None:
         nbformat.write(page, source / "notebooks" / path.name)
     (source / "widgets.md").write_text(gallery(), encoding="utf-8")
     front = (source / "index.md").read_text(encoding="utf-8")
+    _write_smaller(ROOT / "images" / "model_studio.png", source / "_static" / "model_studio.webp")
+    front = front.replace("MODEL_STUDIO", alive.embedded(widgets.ModelStudio(changes=PICTURED), START, waits=True))
     (source / "index.md").write_text(front.replace("MASK_STUDIO", shown(widgets.MaskStudio())), encoding="utf-8")
     (source / "api").mkdir()
     for module in MODULES:
         text = f"# lessons.{module}\n\n```{{eval-rst}}\n.. automodule:: lessons.{module}\n   :members:\n```\n"
         (source / "api" / f"{module}.md").write_text(text, encoding="utf-8")
+
+
+def _write_smaller(picture: Path, target: Path) -> None:
+    with Image.open(picture) as image:
+        image.convert("RGB").resize((WIDTH, image.height * WIDTH // image.width)).save(target, quality=QUALITY)
 
 
 def gallery() -> str:

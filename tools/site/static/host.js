@@ -1,37 +1,6 @@
-// Widgets on a page without a kernel. The model keeps what it is told, and knows what Python would have computed.
+import { Alone } from "./widgets/alone.js";
 
-const NO_KERNEL = "This page has no Python. Open the lesson in JupyterLab for this.";
-
-class Model {
-  constructor({ widget, state, computed }) {
-    this.widget = widget;
-    this.state = state;
-    this.computed = computed;
-    this.handlers = {};
-  }
-  get(name) {
-    return this.state[name];
-  }
-  set(name, value) {
-    this.state[name] = value;
-    this.tell(`change:${name}`);
-  }
-  on(name, handler) {
-    (this.handlers[name] ??= []).push(handler);
-  }
-  off(name, handler) {
-    this.handlers[name] = (this.handlers[name] ?? []).filter((known) => known !== handler);
-  }
-  tell(name, message) {
-    for (const handler of this.handlers[name] ?? []) handler(message);
-  }
-  send(message) {
-    if (message.ask) return this.tell("msg:custom", { problem: NO_KERNEL });
-    const key = JSON.stringify(this.computed.of.map((name) => this.get(name)));
-    const follows = { ...this.computed.values[key], ...FOLLOWS[this.widget]?.(this.state, message.set) };
-    for (const [name, value] of Object.entries(follows)) this.set(name, value);
-  }
-}
+// Widgets on a page without a kernel: their models know what Python would have computed.
 
 /** Normally distributed numbers: where Python would draw new ones. */
 const draw = (rows, columns) =>
@@ -49,20 +18,44 @@ const FOLLOWS = {
   },
 };
 
-async function bringToLife(place) {
+/** Put the widget into an element; what is large comes only now. */
+async function bringToLife(place, live) {
   const told = JSON.parse(place.querySelector("script").textContent);
-  const { default: widget } = await import(new URL(`widgets/${told.widget}.js`, import.meta.url));
-  const live = document.createElement("div");
-  widget.render({ model: new Model(told), el: live });
-  place.querySelector(".course-picture").replaceWith(live);
+  const at = (file) => new URL(`widgets/${file}`, import.meta.url);
+  const [{ default: widget }, ...texts] = await Promise.all([import(at(`${told.widget}.js`)),
+    ...Object.values(told.files).map((file) => fetch(at(file)).then((answer) => answer.text()))]);
+  Object.keys(told.files).forEach((name, i) => (told.state[name] = texts[i]));
+  widget.render({ model: new Alone(told, FOLLOWS[told.widget]), el: live });
   place.dataset.alive = "";
+}
+
+async function replacePicture(place) {
+  const live = document.createElement("div");
+  await bringToLife(place, live);
+  place.querySelector(".course-picture").replaceWith(live);
+}
+
+/** In a dialog that has the whole window; closed, it keeps its state. */
+function openWhenAsked(place) {
+  let dialog;
+  place.querySelector("button").addEventListener("click", async () => {
+    if (!dialog) {
+      dialog = document.createElement("dialog");
+      dialog.className = "course-dialog";
+      dialog.setAttribute("aria-label", place.getAttribute("aria-label"));
+      dialog.innerHTML = `<form method="dialog"><button aria-label="close">×</button></form><div></div>`;
+      place.append(dialog);
+      dialog.showModal();
+      await bringToLife(place, dialog.lastElementChild);
+    } else dialog.showModal();
+  });
 }
 
 const seen = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;
     seen.unobserve(target);
-    bringToLife(target);
+    replacePicture(target);
   }
 }, { rootMargin: "800px" });
-for (const place of document.querySelectorAll(".course-widget")) seen.observe(place);
+for (const place of document.querySelectorAll(".course-widget")) place.matches(".course-waits") ? openWhenAsked(place) : seen.observe(place);
