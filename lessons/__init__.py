@@ -26,7 +26,7 @@
               progress         what each check said last, kept in one small file
               pretrained       load_translator(): the translator that ships; load_minilm(): others' encoder in ours
     floor 5   checking         how an answer is judged: run, compared, put into words; knows no lesson
-              widgets          MaskStudio and nine more, a folder each: state in Python, drawn in the browser
+              widgets          ModelStudio and ten more, a folder each: state in Python, drawn in the browser; explore()
               display          show(), show_source(), check_same()
               environment      check_environment(): is everything in place?
     floor 6   exercises        a folder per notebook, a file per exercise: task, cases, known mistakes, hints
