@@ -151,6 +151,11 @@ residual = Exercise(
             seen_in=TWO,
         ),
         Mistake(
+            lambda x, f, norm, first, second: surround(x, f, norm, first) if second is None else second(f(norm(x))),
+            "With a second norm, the residual connection is missing: add x to what the second norm gives.",
+            seen_in=TWO,
+        ),
+        Mistake(
             lambda x, f, norm, first, second: (
                 surround(x, f, norm, first) if second is None else second(surround(x, f, norm, False))
             ),

@@ -62,3 +62,9 @@ edit("second_norm(sublayer(norm(x)))", "sublayer(second_norm(norm(x)))", "Both n
 edit("second_norm(sublayer(norm(x)))", "second_norm(sublayer(x))", "the first one is missing")
 
 edit("second_norm(sublayer(norm(x)))", "norm(sublayer(norm(x)))", "You used the first norm twice")
+
+edit(
+    "x + second_norm(sublayer(norm(x)))",
+    "second_norm(sublayer(norm(x)))",
+    "With a second norm, the residual connection",
+)
