@@ -97,7 +97,10 @@ class WebKitVisitor(Visitor):
     def press(self, key):
         from selenium.webdriver import ActionChains, Keys
 
-        *held, last = (getattr(Keys, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()) for name in key.split("+"))
+        *held, last = (
+            name if len(name) == 1 else getattr(Keys, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper())
+            for name in key.split("+")
+        )
         actions = ActionChains(self.driver, duration=0)
         for one in held:
             actions.key_down(one)

@@ -50,7 +50,7 @@ export class ModelMap {
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
       if (width === this.width) return;
       this.width = width;
-      if (this.state) this.draw(this.state);
+      this.resized = requestAnimationFrame(() => this.state && this.draw(this.state)); // not now: Safari complains of it
     });
     this.watch.observe(this.el);
     this.theme = new MutationObserver(() => {
@@ -72,6 +72,7 @@ export class ModelMap {
     cancelAnimationFrame(this.frame);
     cancelAnimationFrame(this.movement);
     this.watch.disconnect();
+    cancelAnimationFrame(this.resized);
     this.theme.disconnect();
     this.el.remove();
   }

@@ -51,13 +51,14 @@ export class Zoom {
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
       if (width === this.width) return;
       this.width = width;
-      if (this.state) this.draw(this.state);
+      this.resized = requestAnimationFrame(() => this.state && this.draw(this.state)); // not now: Safari complains of it
     });
     this.watch.observe(this.el);
   }
 
   stop() {
     this.watch.disconnect();
+    cancelAnimationFrame(this.resized);
     this.el.remove();
   }
 
