@@ -100,6 +100,18 @@ def test_a_change_is_switched_off_and_undone_by_keys(shown, studio):
     agree(shown, studio)
 
 
+def test_a_hand_used_again_takes_its_change_back_and_a_new_change_ends_redo(shown, studio):
+    hide = shown.locator('[data-part="tools"] button').first
+    redo = shown.locator('[data-part="redo"]')
+    for pressed in ("true", "false"):
+        hide.click()
+        expect(hide).to_have_attribute("aria-pressed", pressed)
+    shown.locator('[data-part="undo"]').click()
+    expect(redo).to_have_attribute("aria-disabled", "false")
+    shown.locator(HANDS["causal"][0]).click()
+    expect(redo).to_have_attribute("aria-disabled", "true")
+
+
 def test_the_mask_changes_as_far_as_one_wants(shown, studio):
     for scope, expected in [
         ("head", {"at": "decoder.1.cross_attn", "head": 0}),
