@@ -2,6 +2,9 @@ import { View, asWidget } from "../shared/parts.js";
 
 const SLIDERS = ".noUi-handle:not([aria-label])";
 
+/** `image.decode()` would wait for a frame, and a busy page may never draw one of what is not in it yet. */
+const loaded = (image) => image.complete || new Promise((done) => { image.onload = image.onerror = done; });
+
 /** The result below ipywidgets' own controls. */
 class Shown extends View {
   static TRAITS = ["result", "problem"];
@@ -24,12 +27,12 @@ class Shown extends View {
     if (result !== this.wanted) this.show(result);
   }
 
-  /** A picture takes the place of the one before when it can be drawn: nothing flickers, and the newest wins. */
+  /** A picture takes the place of the one before when it is loaded: nothing flickers, and the newest wins. */
   async show(result) {
     this.wanted = result;
     const next = document.createElement("div");
     next.innerHTML = result;
-    await Promise.allSettled([...next.querySelectorAll("img")].map((image) => image.decode()));
+    await Promise.all([...next.querySelectorAll("img")].map(loaded));
     if (result === this.wanted) this.find("result").replaceChildren(...next.childNodes);
   }
 
