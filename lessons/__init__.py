@@ -25,6 +25,7 @@
     floor 4   evaluation       exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file
               pretrained       load_translator(): the translator that ships; load_minilm(): others' encoder in ours
+              language_model   GPT and Llama: RMSNorm, SwiGLU, rotary halves, grouped heads, each as a choice
     floor 5   checking         how an answer is judged: run, compared, put into words; knows no lesson
               widgets          ModelStudio and ten more, a folder each: state in Python, drawn in the browser; explore()
               display          show(), show_source(), check_same()

@@ -13,7 +13,7 @@ FLOORS = {
     1: "layers tasks torch_attention costs mask_arguments",
     2: "transformer",
     3: "training decoding interventions parity",
-    4: "evaluation progress pretrained",
+    4: "evaluation progress pretrained language_model",
     5: "checking widgets display environment",
     6: "exercises",
 }
