@@ -6,6 +6,7 @@ import re
 
 import pytest
 import torch
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from lessons.interventions import Change, intervene
@@ -39,7 +40,8 @@ def studio():
 
 @pytest.fixture
 def shown(page, studio):
-    studio._restore(changes=[], history=[], future=[], sentence=ModelStudio().sentence, step=2, temperature=1.0)
+    start = {"changes": [], "history": [], "future": [], "place": "decoder.1.cross_attn", "head": 0}
+    studio._restore(**start, sentence=ModelStudio().sentence, step=2, temperature=1.0)
     page.set_viewport_size({"width": 1280, "height": 720})
     bare.show(page, studio)
     return page
@@ -184,16 +186,77 @@ def test_a_message_is_small_and_the_picture_comes_within_two_frames(shown):
     assert all(len(json.dumps(message)) <= 1000 for message in shown.evaluate("model.sent"))
 
 
-@pytest.mark.parametrize("width, height, across", [(1280, 720, True), (390, 844, False)])
-def test_it_fits(shown, studio, width, height, across):
-    shown.set_viewport_size({"width": width, "height": height})
-    shown.evaluate("document.body.style.margin = 0; document.querySelectorAll('h1, h2, h3').forEach(e => e.remove())")
-    shown.evaluate("frame()")
-    left, right = (shown.locator(part).bounding_box() for part in (".ms-left", ".ms-right"))
-    assert (right["x"] > left["x"] + left["width"]) == across
+def small(page, width, height=599):
+    """As an output in a notebook of this size."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("document.body.style.margin = 0; document.querySelectorAll('h1, h2, h3').forEach(e => e.remove())")
+    page.evaluate("frame()")
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (848, 599), (1110, 599), (768, 1024), (390, 844)])
+def test_it_fits(shown, width, height):
+    """The sentence, the translation and the hands, with the map and the zoom, or, on a small screen, one of them."""
+    small(shown, width, height)
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    if across:
+    left, right = (shown.locator(part).bounding_box() for part in (".ms-left", ".ms-right"))
+    is_wide, is_phone = width >= 1180, width < 600
+    assert (right["x"] > left["x"] + left["width"]) == is_wide
+    if not is_phone:
         assert shown.locator(".lw").bounding_box()["height"] <= height
+        assert shown.evaluate("document.querySelector('.mm-scroll').scrollWidth") <= right["width"]
+    for is_inside in (False, True):
+        for part in (".ms-sentence", ".ms-written", ".ms-hands", ".ms-changes", '[data-part="code"]'):
+            assert shown.locator(part).is_visible(), part
+        assert shown.locator(".ms-candidate:visible").count() == (6 if is_wide or is_phone else 4)
+        assert shown.locator(".ms-map").is_visible() == (is_wide or is_phone or not is_inside)
+        assert shown.locator(".ms-zoom").is_visible() == (is_wide or is_phone or is_inside)
+        assert shown.locator(".ms-views").is_visible() == (not is_wide and not is_phone)
+        shown.locator('.mm-field [data-id="decoder.1.cross_attn 2"]').dispatch_event("click")
+
+
+def test_where_there_is_less_room_one_goes_into_a_head_and_back_by_keys(shown, studio):
+    small(shown, 848)
+    head = shown.locator('.mm-field [data-id="decoder.0.cross_attn 2"]')
+    inside, outside = shown.locator('[data-part="inside"]'), shown.locator('[data-part="outside"]')
+    head.press("Enter")
+    expect(inside).to_be_focused()
+    expect(inside).to_have_text("Inside: decoder layer 0, cross-attention, head 2")
+    expect(inside).to_have_attribute("aria-pressed", "true")
+    expect(head).not_to_be_visible()
+    shown.locator(".ms-heads button").nth(1).press("Enter")
+    expect(inside).to_have_text("Inside: decoder layer 0, cross-attention, head 1")
+    shown.locator(HANDS["cell"][0]).click()
+    bare.deliver(shown, studio)
+    assert studio.active == [Change("block", at="decoder.0.cross_attn", head=1, query=2, key=3)]
+    shown.keyboard.press("Escape")
+    expect(shown.locator('.mm-field [data-id="decoder.0.cross_attn 1"]')).to_be_focused()
+    expect(outside).to_have_attribute("aria-pressed", "true")
+    expect(shown.locator(".ms-zoom")).not_to_be_visible()
+    inside.press("Enter")
+    expect(shown.locator(".ms-zoom")).to_be_visible()
+    outside.press("Space")
+    expect(shown.locator('[data-part="zoom"] [role="grid"]').first).not_to_be_visible()
+    small(shown, 1280)
+    head.click()
+    expect(head).to_be_focused()
+
+
+def test_axe_finds_nothing_where_there_is_less_room(shown):
+    small(shown, 848)
+    for part in ("outside", "inside"):
+        shown.locator(f'[data-part="{part}"]').click()
+        found = Axe().run(shown, context=".lw").response["violations"]
+        assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+
+
+def test_what_is_written_is_among_the_few_words(shown, studio):
+    """Whatever else is left out where there is less room."""
+    studio.changes = [Change("force", token=3, word=studio.task.tgt_vocab.words.index("茶"))]
+    bare.show(shown, studio)
+    small(shown, 848)
+    names = [word.get_attribute("aria-label") for word in shown.locator(".ms-candidate:visible").all()]
+    assert len(names) == 4 and any(name.startswith("茶: ") for name in names)
+    assert any(name.startswith("不: ") for name in names)
 
 
 def test_its_page_is_alive_as_a_file(browser, studio, tmp_path):

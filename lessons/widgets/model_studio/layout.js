@@ -14,7 +14,9 @@ const CORRIDOR = 18; // between the lanes: the memory's way
 const ROW = [10, 18];
 const BLOCK = [89, 150]; // width of an attention
 const ROOMY = 108; // the same, where the map scrolls anyway
+const TIGHT = 70; // the least width with two heads in a row
 const MOST_IN_ROW = 4; // heads
+const THUMB = [20, 34];
 const BETWEEN = 3; // heads
 
 const within = (x, [least, most]) => Math.min(Math.max(x, least), most);
@@ -45,14 +47,16 @@ export function sidesOf(place) {
  * labels: the width of the tokens' names; width, height: what there is, unless the map needs more and scrolls.
  */
 export function arrange(config, lengths, labels, width, height) {
-  const across = Math.min(config.num_heads, MOST_IN_ROW);
-  const down = Math.ceil(config.num_heads / across);
   const fixed = (stack, depth) => 2 * MARGIN + labels + 2 * GAP + STRIP + (config.ends_in_norm ? 3 * GAP + STRIP : 0) +
     depth * (SUBLAYERS[stack].length * (STRIP + 2 * GAP) + FEED + 2 * GAP) + (stack === "decoder" ? WORDS_WIDTH + 2 * GAP : 0);
   const room = (stack, depth) => (width - fixed(stack, depth)) / (depth * (SUBLAYERS[stack].length - 1));
   const most = Math.min(room("encoder", config.num_layers), room("decoder", config.decoder_depth));
-  const block = most < BLOCK[0] ? ROOMY : Math.floor(Math.min(most, BLOCK[1]));
-  const thumb = Math.min(Math.floor((block - BETWEEN * (across - 1)) / across), 34);
+  const isTight = TIGHT <= most && most < BLOCK[0] && config.num_heads > 2;
+  const across = isTight ? 2 : Math.min(config.num_heads, MOST_IN_ROW);
+  const down = Math.ceil(config.num_heads / across);
+  const block = most < BLOCK[0] && !isTight ? ROOMY : Math.floor(Math.min(most, BLOCK[1]));
+  const below = (height - CORRIDOR - ROW[0] * (lengths.src + lengths.tgt)) / 2 - ABOVE - BETWEEN - NAME; // for the heads
+  const thumb = Math.min(Math.floor((block - BETWEEN * (across - 1)) / across), within(Math.floor(below / down) - BETWEEN, THUMB));
   const under = down * (thumb + BETWEEN) + BETWEEN + NAME;
   const rowHeight = within(Math.floor((height - CORRIDOR - 2 * (ABOVE + under)) / (lengths.src + lengths.tgt)), ROW);
   const lanes = {

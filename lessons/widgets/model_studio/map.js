@@ -65,6 +65,7 @@ export class ModelMap {
   readColors() {
     const style = getComputedStyle(this.field);
     this.colors = { accent: style.getPropertyValue("--lw-accent").trim() || "#1976d2", line: style.color };
+    this.height = parseInt(style.getPropertyValue("--mm-height")) || HEIGHT;
   }
 
   stop() {
@@ -98,6 +99,12 @@ export class ModelMap {
     this.say();
   }
 
+  /** To what is looked into, or else to where the focus was. */
+  focus() {
+    const { place, head } = this.state;
+    (this.find.get(`${place} ${head}`) ?? this.find.get(place) ?? this.buttons[this.active]).focus({ preventScroll: true });
+  }
+
   /** Everything of which only the sizes matter; once for each of them. */
   build({ src, tgt }) {
     this.width ??= this.el.clientWidth; // asked once: the answer costs a layout
@@ -106,9 +113,10 @@ export class ModelMap {
     const key = [src.length, tgt.length, labels, this.width].join();
     if (key === this.key) return;
     this.key = key;
+    this.worded = null;
     this.readColors();
     const { config } = this.about;
-    const layout = arrange(config, { src: src.length, tgt: tgt.length }, labels, this.width || 820, HEIGHT);
+    const layout = arrange(config, { src: src.length, tgt: tgt.length }, labels, this.width || 820, this.height);
     this.layout = layout;
     this.el.classList.toggle("mm-beside", this.width - layout.lanes.src.right >= CARD && layout.width <= this.width);
     this.card.style.left = this.el.classList.contains("mm-beside") ? `${layout.lanes.src.right + 22}px` : "";

@@ -3,15 +3,18 @@ import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { formatNumber } from "../shared/numbers.js";
 import { HIGHEST, HISTORY, LOWEST, MOST_CHANGES } from "./constants.js";
 import { flip, isOn, isSameChange, placeName, sayChange, without, writeProgram } from "./hands.js";
+import { sayPlace } from "./layout.js";
 import { ModelMap } from "./map.js";
 import { idsOf, nearWords, splitText, textOf } from "./sentence.js";
 import { Thinking, spread } from "./thinking.js";
 import { Zoom } from "./zoom.js";
 
 // ModelStudio: the sentence and the hands on the left, the map and the zoom on the right. All is computed here; Python
-// is told afterwards.
+// is told afterwards. Where there is less room, the style sheet puts the hands above, and below them either the map or
+// the zoom.
 
 const CANDIDATES = 6;
+const FEWER = 4; // the same, where there is less room
 const FIRST = ["not"]; // a token to begin with, if the sentence has it
 const SCOPES = { head: "this head", layer: "all heads here", everywhere: "all layers" };
 const STUDIO = `
@@ -39,8 +42,10 @@ const STUDIO = `
       <p class="lw-warning" data-part="warning" role="status"></p>
       <details data-part="code"><summary ${QUIET}>The same in Python</summary><pre tabindex="0" ${QUIET}></pre></details>
     </div>
-    <div class="ms-right"><div data-part="map"></div>
-      <div class="ms-zoom"><label class="ms-scope">A click changes <select data-part="scope" aria-label="a click on the mask changes" ${QUIET}>${Object.entries(SCOPES)
+    <div class="ms-views" role="group" aria-label="what is shown below"><button type="button" data-part="outside" ${QUIET}>The whole model</button><button
+      type="button" data-part="inside" ${QUIET}></button></div>
+    <div class="ms-right"><div class="ms-map" data-part="map"></div>
+      <div class="ms-zoom"><div class="ms-heads" data-part="heads" role="group" aria-label="head"></div><label class="ms-scope">A click changes <select data-part="scope" aria-label="a click on the mask changes" ${QUIET}>${Object.entries(SCOPES)
         .map(([value, name]) => `<option value="${value}">${name}</option>`).join("")}</select></label>
       <div data-part="zoom"></div></div></div>
   </div>`;
@@ -55,7 +60,10 @@ class ModelStudioView extends View {
     this.thinking = new Thinking(about, this.model.get("weights"));
     this.map = new ModelMap(this.find("map"), {
       about,
-      onChoose: (place, head) => this.commit({ place, head: head ?? this.model.get("head") }),
+      onChoose: (place, head) => {
+        this.commit({ place, head: head ?? this.model.get("head") });
+        this.look(true, "inside");
+      },
       onStation: (station) => this.commit({ station }),
     });
     this.zoom = new Zoom(this.find("zoom"), { onToggle: (cell) => this.toggleCell(cell) });
@@ -66,6 +74,9 @@ class ModelStudioView extends View {
     this.find("reset").addEventListener("click", () => this.change([]));
     this.root.addEventListener("click", (event) => this.act(event.target.closest("[data-do]")));
     this.root.addEventListener("keydown", (event) => this.pressKey(event));
+    this.find("outside").addEventListener("click", () => this.look(false));
+    this.find("inside").addEventListener("click", () => this.look(true));
+    this.look(false);
     this.find("code").addEventListener("toggle", () => this.schedule());
     this.shown = {};
   }
@@ -76,9 +87,26 @@ class ModelStudioView extends View {
     super.stop();
   }
 
+  /** Into the chosen head or block, or out of it. What gets the focus is read aloud: a part, or the map. */
+  look(isInside, focus) {
+    this.isInside = isInside;
+    this.root.firstElementChild.classList.toggle("ms-look-inside", isInside);
+    this.find("outside").setAttribute("aria-pressed", String(!isInside));
+    this.find("inside").setAttribute("aria-pressed", String(isInside));
+    if (!focus || !this.find("inside").checkVisibility()) return; // both are seen
+    this.redraw();
+    if (focus === "map") this.map.focus();
+    else this.find(focus).focus({ preventScroll: true });
+  }
+
   // From the learner
 
   pressKey(event) {
+    const isLeaving = event.key === "Escape" && this.isInside && event.target.closest(".ms-zoom, .ms-views");
+    if (isLeaving && this.find("outside").checkVisibility()) {
+      claim(event);
+      return this.look(false, "map");
+    }
     const isTyping = event.target === this.find("sentence");
     if (isTyping && event.key === "Enter") {
       claim(event); // else JupyterLab handles Enter before the field reports its change
@@ -143,6 +171,7 @@ class ModelStudioView extends View {
     const changes = this.model.get("changes");
     if (what.choose !== undefined) this.chosen = what.choose;
     else if (what.step !== undefined) return this.commit({ step: what.step });
+    else if (what.head !== undefined) return this.commit({ head: what.head });
     else if (what.flip) return this.change(flip(changes, what.flip));
     else if (what.force) return this.force(what.force);
     else if (what.remove) return this.change(without(changes, what.remove));
@@ -190,6 +219,14 @@ class ModelStudioView extends View {
     const { place, head, station } = state;
     this.map.draw({ now, before, tokens: names, place, head, station, changes: state.changes });
     this.zoom.draw({ now, before, tokens: names, place, head });
+    this.drawViews(state);
+  }
+
+  drawViews({ place, head }) {
+    const isAttention = place.endsWith("attn");
+    this.write("inside", place ? `Inside: ${sayPlace(place)}${isAttention ? `, head ${head}` : ""}` : "Inside: choose a head in the map");
+    const heads = isAttention ? Array.from({ length: this.about.config.num_heads }, (_, i) => i) : [];
+    this.put("heads", heads.map((i) => press({ head: i }, String(i), { pressed: i === head, label: `head ${i}` })).join(""));
   }
 
   /** What is being typed, if it can be read; else what is kept. Tells what is wrong with it. */
@@ -272,12 +309,14 @@ class ModelStudioView extends View {
     this.write("next-title", row ? `After “${names.tgt[row]}”` : "The first word");
     const most = top.reduce((best, id) => (Math.abs(now[id] - before[id]) > Math.abs(now[best] - before[best]) ? id : best), top[0]);
     const moved = Math.abs(now[most] - before[most]) >= 0.005;
+    const others = top.filter((id) => id !== chosen && id !== old);
+    const spare = others.slice(FEWER - top.length + others.length);
     this.put("bars", top.map((id) => {
       const force = { kind: "force", token: row + 1, word: id };
       const forced = isOn(changes, force);
       const was = Math.abs(now[id] - before[id]) >= 0.005 ? ` (${percentOf(before[id])} without your changes)` : "";
       const label = `${words.tgt[id]}: ${percentOf(now[id])}${was}${forced ? ", forced" : ""}. Force this word`;
-      return `<li>${press({ force }, `<span class="ms-name">${forced ? "● " : ""}${escapeText(words.tgt[id])}</span>` +
+      return `<li class="${spare.includes(id) ? "ms-spare" : ""}">${press({ force }, `<span class="ms-name">${forced ? "● " : ""}${escapeText(words.tgt[id])}</span>` +
         `<span class="ms-bar"><b style="width:${(100 * now[id]).toFixed(1)}%"></b>${was ? `<u style="left:${(100 * before[id]).toFixed(1)}%"></u>` : ""}</span>` +
         `<span class="ms-share">${moved && id === most ? "≠ " : ""}${percentOf(now[id])}</span>`, { kind: "ms-candidate", pressed: forced, label })}</li>`;
     }).join(""));
@@ -291,7 +330,7 @@ class ModelStudioView extends View {
       [{ kind: "drop_padding" }, "No padding mask"],
     ];
     if (config.positions) everywhere.push([{ kind: "drop_positions" }, "No positions"]);
-    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, `Silence head ${head} of ${placeName(place)}`]);
+    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, `Silence head ${head} <span class="ms-more">of ${placeName(place)}</span>`]);
     if (place) everywhere.unshift([{ kind: "cut", at: place }, `Cut ${placeName(place)}`]);
     this.put("hands", everywhere.map(([change, text]) => flipper(changes, change, text)).join(""));
     this.root.querySelector(".ms-scope").hidden = !place.endsWith("attn");
@@ -304,7 +343,7 @@ class ModelStudioView extends View {
       const text = escapeText(sayChange(change, names, this.about.words.tgt));
       return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: `${text}: ${on ? "on" : "off"}` })}` +
         `${press({ remove: change }, "×", { kind: "ms-remove", label: `remove: ${text}` })}</li>`;
-    }).join("") : `<li class="ms-none">None yet: this is the model as it was trained. Hide a token, click a cell of the mask, or force a word, and read the translation.</li>`);
+    }).join("") : `<li class="ms-none">None yet: this is the model as it was trained. <span class="ms-more">Hide a token, click a cell of the mask, or force a word, and read the translation.</span></li>`);
     for (const [name, can] of [["undo", history.length], ["redo", future.length], ["reset", count]])
       this.find(name).setAttribute("aria-disabled", String(!can));
     const code = this.find("code");

@@ -11,6 +11,8 @@ const LINE = [12, 24]; // height of a row
 const TALL = 160; // pixels for all rows
 const FEATURES = 40; // width of q, k, v and output
 const HEAD_ROOM = 44;
+const SIGNS = 124; // width of the signs between them
+const PHONE = 600; // a smaller width has two grids in a row
 const TERMS = 4; // written out of each sum
 const UNITS_SHOWN = 8;
 const CHANGED = 0.02;
@@ -125,8 +127,9 @@ export class Zoom {
     const rowHeight = Math.round(Math.min(Math.max(TALL / Math.max(queries, keys), LINE[0]), LINE[1]));
     const names = (tokens) => Math.min(Math.max(...tokens.map((token) => token.length)) * 6.2 + 6, 64);
     const cross = this.queries !== this.keys;
-    const rest = 4 * FEATURES + names(this.queries) + (cross ? names(this.keys) : 0) + 116;
-    const across = Math.floor(Math.min(Math.max(((this.width || 820) - rest) / (3 * keys), CELL[0]), CELL[1]));
+    const rest = 4 * FEATURES + names(this.queries) + (cross ? names(this.keys) : 0) + SIGNS;
+    const room = this.width < PHONE ? (this.width - 44) / 2 : ((this.width || 820) - rest) / 3;
+    const across = Math.floor(Math.min(Math.max(room / keys, CELL[0]), CELL[1]));
     this.resize([across, rowHeight]);
     const { grids } = this;
     const values = (name) => inRows(this.shown[name].data, queries);
