@@ -166,6 +166,21 @@ def test_the_front_page_opens_with_a_model_that_starts_when_asked(visitor, home)
     expect(dialog).to_be_hidden()
 
 
+def test_widgets_that_live_are_dark_where_the_page_is(visitor, home):
+    visitor.emulate_media(color_scheme="dark")
+    visitor.goto(home)
+    visitor.get_by_role("group", name="ModelStudio", exact=True).get_by_role("button").click()
+    expect(visitor.locator("dialog .ms-word")).to_have_count(9)
+    expect(visitor.locator("[data-alive] .hg-cell").first).to_be_attached()
+    for part in ("dialog", "dialog .lw", ".course-widget:not(.course-waits)[data-alive]"):
+        colors = visitor.locator(part).first.evaluate(
+            "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color]"
+        )
+        assert colors == ["rgb(17, 17, 17)", "rgb(255, 255, 255)"], part
+    found = Axe().run(visitor, context="dialog", options={"preload": False, **ONLY["dark"]}).response["violations"]
+    assert not found, [each["nodes"][0]["html"] for each in found]
+
+
 def test_its_numbers_are_those_of_python(visitor, home):
     visitor.goto(home)
     expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)
