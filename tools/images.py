@@ -6,7 +6,10 @@ Each is an SVG, for pages, and a PNG, which travels inside a notebook: JupyterLa
 import hashlib
 import io
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -19,6 +22,7 @@ IMAGES = Path(__file__).resolve().parents[1] / "images"
 SHARPNESS = 1.5  # points of the PNG to one of the drawing
 COLORS = 64
 PICTURED = [Change("hide", side="src", token=3)]
+CHINESE = "老师不会"  # characters of this picture
 DRAWN_FROM = "drawn from"  # the entry of a PNG that names its SVG
 
 
@@ -34,35 +38,53 @@ def is_drawn_from(png: Path, svg: str) -> bool:
         return picture.info.get(DRAWN_FROM) == digest(svg)
 
 
-def write_pngs(drawings: dict[Path, str]) -> None:
-    """Let Chromium draw each SVG."""
+@contextmanager
+def open_chromium(what: str, **options: Any) -> Generator[Any]:
+    """A page of Chromium to draw `what` with."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.lab import find_browser, open_browser
 
     if (chromium := find_browser()) is None:
-        sys.exit("There is no Chromium to draw the PNGs with; the SVGs are written.")
+        sys.exit(f"There is no Chromium to draw {what} with; the SVGs are written.")
     with sync_playwright() as playwright:
-        page = open_browser(playwright, chromium).new_page(device_scale_factor=SHARPNESS)
+        yield open_browser(playwright, chromium).new_page(**options)
+
+
+def write_pngs(drawings: dict[Path, str]) -> None:
+    """Let Chromium draw each SVG."""
+    with open_chromium("the PNGs", device_scale_factor=SHARPNESS) as page:
         for path, svg in drawings.items():
             page.set_content(f'<body style="margin: 0">{svg}</body>')
             _save(page.locator("svg").screenshot(), path, svg)
 
 
-def take_picture(path: Path, page_of_studio: str) -> None:
-    """ModelStudio as it runs in Chromium, which needs a Chinese font for it."""
-    from playwright.sync_api import sync_playwright
+LOOKS = """text => [...text].map(character => {
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: 40, height: 40 });
+    const context = canvas.getContext("2d");
+    context.font = "30px sans-serif";
+    context.fillText(character, 0, 32);
+    return canvas.toDataURL();
+})"""
 
-    from tests.browser.lab import find_browser, open_browser
 
-    if (chromium := find_browser()) is None:
-        sys.exit("There is no Chromium to take the picture of ModelStudio with.")
-    with sync_playwright() as playwright:
-        page = open_browser(playwright, chromium).new_page(viewport={"width": 1280, "height": 720})
-        page.set_content(page_of_studio)
-        page.locator(".ms-switch").wait_for()
-        page.evaluate("new Promise(done => setTimeout(done, 300))")
-        _save(page.screenshot(), path, page_of_studio)
+def can_draw(page: Any, text: str) -> bool:
+    """Whether there is a font for these characters: without one, all look the same, a box."""
+    return len(set(page.evaluate(LOOKS, text))) == len(set(text))
+
+
+def take_picture(page: Any, path: Path, page_of_studio: str) -> None:
+    """ModelStudio as it runs in a browser; a picture that would lack its Chinese characters is not taken."""
+    if not can_draw(page, CHINESE):
+        sys.exit(
+            f"There is no Chinese font for the picture of ModelStudio: {path.name} stays as it was. "
+            "Install one (on Debian: `sudo apt install fonts-noto-cjk`), and run this again."
+        )
+    page.set_content(page_of_studio)
+    page.locator(".ms-switch").wait_for()
+    page.evaluate("new Promise(done => setTimeout(done, 300))")
+    _save(page.screenshot(), path, page_of_studio)
 
 
 def _save(screenshot: bytes, path: Path, origin: str) -> None:
@@ -85,7 +107,8 @@ def main() -> None:
         write_pngs(drawings)
     studio = ModelStudio(changes=PICTURED).to_html()
     if not is_drawn_from(IMAGES / "model_studio.png", studio):
-        take_picture(IMAGES / "model_studio.png", studio)
+        with open_chromium("ModelStudio", viewport={"width": 1280, "height": 720}) as page:
+            take_picture(page, IMAGES / "model_studio.png", studio)
 
 
 if __name__ == "__main__":
