@@ -22,6 +22,7 @@ NOT_IN_LEFT = '[data-part="hands"] button:has-text("{}")'
 HANDS = {
     "hide": ('[data-part="tools"] button >> nth=0', Change("hide", side="src", token=3)),
     "swap": ('[data-part="tools"] button >> nth=1', Change("swap_positions", side="src", token=3, other=4)),
+    "hide a word": ('[data-part="hide-word"] button', Change("hide", side="tgt", token=3)),
     "cut": (NOT_IN_LEFT.format("Cut decoder 1"), Change("cut", at="decoder.1.cross_attn")),
     "silence": (NOT_IN_LEFT.format("Silence"), Change("silence", at="decoder.1.cross_attn", head=0)),
     "cut all": (NOT_IN_LEFT.format("Cut all"), Change("cut", at="decoder.*.cross_attn")),
@@ -100,6 +101,31 @@ def test_a_change_is_switched_off_and_undone_by_keys(shown, studio):
         bare.deliver(shown, studio)
         assert len(studio.changes) == count
     agree(shown, studio)
+
+
+def test_any_two_tokens_swap_their_positions(shown, studio):
+    swap, menu = shown.locator(".ms-swap button"), shown.locator(".ms-swap select")
+    assert menu.locator("option").all_inner_texts() == [token for token in studio.tokens if token != "not"]
+    menu.select_option("teacher")
+    expect(swap).to_have_accessible_name("Swap positions with “teacher”")
+    swap.click()
+    shown.evaluate("frame()")
+    agree(shown, studio)
+    assert studio.active == [Change("swap_positions", side="src", token=1, other=3)]
+    shown.get_by_role("button", name="1: teacher", exact=True).click()
+    expect(swap).to_have_accessible_name("Swap positions with “will”")
+    menu.select_option("not")
+    expect(swap).to_have_attribute("aria-pressed", "true")
+
+
+def test_what_nothing_reads_is_not_hidden(shown, studio):
+    """The last word is written, and no token comes after it."""
+    shown.locator(".ms-word").last.click()
+    hide = shown.locator('[data-part="hide-word"] button')
+    expect(hide).to_have_attribute("aria-disabled", "true")
+    hide.dispatch_event("click")
+    bare.deliver(shown, studio)
+    assert studio.changes == []
 
 
 def test_a_hand_used_again_takes_its_change_back_and_a_new_change_ends_redo(shown, studio):

@@ -103,7 +103,7 @@ WORK = {
     ),
     "ModelStudio": Work(
         click='[data-part="tools"] button',
-        answer=Seen('[data-part="before"]', "without your changes 老师明天不会在学校喝茶。"),
+        answer=Seen('[data-part="before"]', "before your changes 老师明天不会在学校喝茶。"),
         clicked="老师明天会在学校喝茶。",
         focus='[data-part="tools"] button',
         keys=("Control+z", "Control+y", "Control+z"),

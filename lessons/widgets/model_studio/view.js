@@ -25,7 +25,7 @@ const STUDIO = `
       <div class="ms-tokens" data-part="source" role="group" aria-label="tokens of the sentence"></div>
       <div class="ms-tools" data-part="tools"></div>
       <section class="ms-result" aria-label="translation">
-        <p class="ms-title">The model writes</p>
+        <div class="ms-writehead"><p class="ms-title">The model writes</p><span data-part="hide-word"></span></div>
         <div class="ms-tokens ms-written" data-part="written" role="group" aria-label="words of the translation"></div>
         <p class="ms-before" data-part="before"></p>
       </section>
@@ -77,6 +77,10 @@ class ModelStudioView extends View {
     this.find("outside").addEventListener("click", () => this.look(false));
     this.find("inside").addEventListener("click", () => this.look(true));
     this.look(false);
+    this.find("tools").addEventListener("change", ({ target }) => {
+      this.other = Number(target.value);
+      this.schedule();
+    });
     this.find("code").addEventListener("toggle", () => this.schedule());
     this.shown = {};
   }
@@ -169,7 +173,7 @@ class ModelStudioView extends View {
     if (!element || element.getAttribute("aria-disabled") === "true") return;
     const what = JSON.parse(element.dataset.do);
     const changes = this.model.get("changes");
-    if (what.choose !== undefined) this.chosen = what.choose;
+    if (what.choose !== undefined) [this.chosen, this.other] = [what.choose, undefined];
     else if (what.step !== undefined) return this.commit({ step: what.step });
     else if (what.head !== undefined) return this.commit({ head: what.head });
     else if (what.flip) return this.change(flip(changes, what.flip));
@@ -272,16 +276,24 @@ class ModelStudioView extends View {
       kind: `ms-token${hidden(i) ? " ms-hidden" : ""}${known(token) ? "" : " ms-unknown"}`, pressed: i === chosen,
       label: `${i}: ${token}${hidden(i) ? ", hidden" : ""}${known(token) ? "" : ", unknown"}`,
     })).join(""));
-    const other = chosen + 1 < src.length ? chosen + 1 : chosen - 1;
-    const [first, second] = [chosen, other].sort((a, b) => a - b);
-    const swap = { kind: "swap_positions", side: "src", token: first, other: second };
     const hide = { kind: "hide", side: "src", token: chosen };
     const hasPositions = Boolean(this.about.config.positions) && src.length > 1;
-    this.put("tools", flipper(changes, hide, `Hide “${escapeText(src[chosen])}”`, active.length ? "" : "ms-first") +
-      (hasPositions ? flipper(changes, swap, `Swap positions with “${escapeText(src[other])}”`) : ""));
+    this.put("tools", flipper(changes, hide, `Hide “${escapeText(src[chosen])}”`, { kind: active.length ? "" : "ms-first" }) +
+      (hasPositions ? this.swapper(src, changes) : ""));
+    if (hasPositions) this.find("tools").querySelector("select").value = this.other;
   }
 
-  drawWritten({ result, step, names }) {
+  /** A button that swaps the positions of the chosen token and of another, which a menu chooses: at first the next. */
+  swapper(src, changes) {
+    const { chosen } = this;
+    if (this.other === undefined || this.other === chosen || this.other >= src.length) this.other = chosen + 1 < src.length ? chosen + 1 : chosen - 1;
+    const [token, other] = [chosen, this.other].sort((a, b) => a - b);
+    const options = src.map((text, i) => (i === chosen ? "" : `<option value="${i}">${escapeText(text)}</option>`));
+    return `<span class="ms-swap">${flipper(changes, { kind: "swap_positions", side: "src", token, other }, "Swap positions with",
+      { label: `Swap positions with “${src[this.other]}”` })}<select aria-label="the other token" ${QUIET}>${options.join("")}</select></span>`;
+  }
+
+  drawWritten({ result, step, names, changes }) {
     const { about } = this;
     const [now, old] = [result.written.ids.slice(1), result.untouched.ids.slice(1)];
     const same = String(now) === String(old);
@@ -291,8 +303,11 @@ class ModelStudioView extends View {
       kind: `ms-word${kept.has(i) ? "" : " ms-new"}${id === about.eos ? " ms-end" : ""}`, pressed: i === this.place,
       label: `word ${i + 1}: ${about.words.tgt[id]}${kept.has(i) ? "" : ", changed"}`,
     })).join(""));
+    const read = this.place + 1;
+    this.put("hide-word", flipper(changes, { kind: "hide", side: "tgt", token: read }, `Hide “${escapeText(about.words.tgt[now[this.place]])}”`,
+      { disabled: read >= names.tgt.length }));
     const text = textOf(old, about);
-    this.put("before", same ? "" : `<span>without your changes</span> ${escapeText(text) || "nothing"}`);
+    this.put("before", same ? "" : `<span>before<span class="ms-more"> your changes</span></span> ${escapeText(text) || "nothing"}`);
     this.find("before").classList.toggle("ms-none", same);
   }
 
@@ -381,8 +396,8 @@ const press = (what, content, { kind = "", pressed, label }) =>
   ` aria-label="${escapeText(label)}" ${QUIET}>${content}</button>`;
 
 /** A button that makes a change, or takes it back. */
-const flipper = (changes, change, text, kind = "") =>
-  `<button type="button" class="ms-flip ${kind}" data-do="${escapeText(JSON.stringify({ flip: change }))}" aria-pressed="${isOn(changes, change)}" ${QUIET}>${text}</button>`;
+const flipper = (changes, change, text, { kind = "", label, disabled = false } = {}) =>
+  `<button type="button" class="ms-flip ${kind}"${label ? ` aria-label="${escapeText(label)}"` : ""}${disabled ? ` aria-disabled="true"` : ""} data-do="${escapeText(JSON.stringify({ flip: change }))}" aria-pressed="${isOn(changes, change)}" ${QUIET}>${text}</button>`;
 
 /** The places of `now` whose words are a longest common part of both. */
 function commonOf(now, old) {
