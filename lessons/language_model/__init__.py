@@ -2,9 +2,17 @@
 
 config       LanguageModelConfig, count_parameters() by formula, and four published models
 parts        RMSNorm, SwiGLU, rotary positions in both pairings, GroupedQueryAttention
+cache        the keys and values of what was read: growing, or a ring for a window; cache_bytes() by formula
+model        LanguageModel: ids in, logits out
+generating   generate(): temperature, top-k, top-p, min-p, a repetition penalty; Reader, for lessons.decoding
+learning     train() on one long text, text_loss() on another
 """
 
+from lessons.language_model.cache import Cache, cache_bytes
 from lessons.language_model.config import LanguageModelConfig, count_parameters, published
+from lessons.language_model.generating import Reader, generate, next_distribution, penalized
+from lessons.language_model.learning import next_token_loss, text_loss, train, windows
+from lessons.language_model.model import LanguageModel
 from lessons.language_model.parts import (
     GroupedQueryAttention,
     RMSNorm,
@@ -17,15 +25,26 @@ from lessons.language_model.parts import (
 )
 
 __all__ = [
+    "Cache",
     "GroupedQueryAttention",
+    "LanguageModel",
     "LanguageModelConfig",
     "RMSNorm",
+    "Reader",
     "Rotary",
     "SwiGLU",
+    "cache_bytes",
     "count_parameters",
+    "generate",
     "halves_to_neighbors",
+    "next_distribution",
+    "next_token_loss",
+    "penalized",
     "published",
     "rotate_halves",
     "rotate_neighbors",
     "sliding_window",
+    "text_loss",
+    "train",
+    "windows",
 ]
