@@ -5,6 +5,7 @@ rounding. Dropout draws other random numbers than nn.Dropout.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -35,8 +36,10 @@ class Dropout(nn.Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape. In training each number is set to 0 with probability p, else divided by 1 - p."""
-        if not self.training or self.p in (0.0, 1.0) or input.device.type != "cpu":
-            return F.dropout(input, self.p, self.training)
+        if not self.training or self.p == 0.0:
+            return input
+        if self.p == 1.0 or input.device.type != "cpu":
+            return F.dropout(input, self.p)
         words = torch.empty(input.numel() // 4 + 1, dtype=torch.int64, device=input.device).random_(-(2**63), None)
         bits = words.view(torch.int16)[: input.numel()].view(input.shape)  # from -2^15 to 2^15 - 1, all equally likely
         keep = bits >= round(self.p * 2**16) - 2**15
@@ -58,6 +61,37 @@ def fused_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dro
     if is_fused:  # on a CPU then dropout is 0
         _differentiate_as(plain_attention, output, q, k, v)
     return output
+
+
+class AddedMask(NamedTuple):
+    """A mask as `attention_of_a_step` needs it: what is added to the scores, 0 or -inf, and the queries without a key.
+
+    added: broadcasts to (B·H, n, K). without_key (B·H, n, 1): bool, or None if each query has a key.
+    """
+
+    added: Tensor
+    without_key: Tensor | None
+
+
+def added_mask(allowed: Tensor | None, like: Tensor) -> AddedMask:
+    """allowed: bool, (B, H, n or 1, K), True = may attend, or None. like: a tensor of the scores' type and device."""
+    if allowed is None:
+        return AddedMask(like.new_zeros(()), None)
+    allowed = allowed.flatten(0, 1)
+    has_key = allowed.any(dim=-1, keepdim=True)
+    added = like.new_zeros(allowed.shape).masked_fill_(~allowed, -torch.inf)
+    return AddedMask(added, None if has_key.all() else ~has_key)
+
+
+def attention_of_a_step(q: Tensor, k: Tensor, v: Tensor, mask: AddedMask) -> Tensor:
+    """Attention where so few queries are new that each call counts: q (B·H, n, d), k (B·H, d, K), v (B·H, K, d_v).
+
+    As `attend`, except that it checks nothing. Returns (B·H, n, d_v).
+    """
+    weights = torch.baddbmm(mask.added, q, k, alpha=q.size(-1) ** -0.5).softmax(dim=-1)  # (B·H, n, K)
+    if mask.without_key is not None:
+        weights = weights.masked_fill(mask.without_key, 0.0)  # the softmax of a row of -inf is NaN
+    return torch.bmm(weights, v)
 
 
 def _differentiate_as(plain: Callable[..., Tensor], output: Tensor, *inputs: Tensor | None) -> None:

@@ -225,8 +225,8 @@ def _check_ids(name: str, ids: Tensor, vocab_size: int) -> None:
         raise ValueError(f"{name} is {kind(ids)}; expected a tensor of integers")
     if ids.dim() != 2:
         raise ValueError(f"{name} has shape {tuple(ids.shape)}; expected (B, length)")
-    strange = ids[(ids < 0) | (ids >= vocab_size)]
-    if len(strange):
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
+        strange = ids[(ids < 0) | (ids >= vocab_size)]
         raise ValueError(f"{name} contains {strange[0].item()}; expected ids from 0 to {vocab_size - 1}")
 
 

@@ -13,6 +13,7 @@ from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, Table, beam, distribution, greedy, last, sample, speculative
 from lessons.decoding.decoders import LayerMemory
 from lessons.decoding.speculative import judge
+from lessons.fast import added_mask
 from lessons.layers import DecoderLayer
 from lessons.masks import causal
 from lessons.positions import RotaryPositions
@@ -159,8 +160,9 @@ def test_a_layer_with_memory_is_the_layer(seed):
     with torch.no_grad():
         expected, _ = layer(x, memory, causal(length), real)
         keeper = LayerMemory(layer, memory)
-        written = [keeper.step(x[:, t : t + 1], t, None, real) for t in range(length)]
-    torch.testing.assert_close(torch.cat(written, dim=1), expected, atol=1e-10, rtol=0)
+        masks = [added_mask(allowed, like=x) for allowed in (None, real.expand(-1, num_heads, -1, -1))]
+        written = [keeper.step(x[:, t], t, *masks) for t in range(length)]
+    torch.testing.assert_close(torch.stack(written, dim=1), expected, atol=1e-10, rtol=0)
 
 
 def test_the_cache_projects_the_memory_only_once(monkeypatch):
@@ -189,6 +191,26 @@ def test_errors_of_the_decoders(decoder):
         written.step(draw_ids(3, 0))
     with pytest.raises(ValueError, match="count is 1; expected a whole number from 0 to 0"):
         written.forget(1)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_ids_that_are_no_words_are_an_error(positions):
+    written = Cached(model(positions=positions), SRC)
+    vocab_size = written.model.config.tgt_vocab_size
+    for strange in (-1, vocab_size):
+        with pytest.raises(ValueError, match=f"tgt contains {strange}; expected ids from 0 to {vocab_size - 1}"):
+            written.step(torch.tensor([[4], [strange], [4]]))
+    with pytest.raises(ValueError, match=r"tgt is a tensor of torch.float32; expected a tensor of integers"):
+        written.step(torch.ones(3, 1))
+    assert written.length == 0
+
+
+def test_small_integers_and_padding_first_are_written_as_in_the_full_pass():
+    ours, ids = model(), draw_ids(3, 6)
+    ids[2, :2] = 0  # a query without a key
+    written = Cached(ours, SRC)
+    logits = torch.cat([written.step(part.int()) for part in ids.split(1, dim=1)], dim=1)
+    torch.testing.assert_close(logits, ours(SRC, ids)[0], atol=1e-12, rtol=0)
 
 
 def test_a_length_beyond_the_table_is_an_error():

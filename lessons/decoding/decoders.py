@@ -4,17 +4,18 @@ Autoregressive decoding: Attention Is All You Need (arXiv 1706.03762), section 3
 steps: Fast Transformer Decoding (arXiv 1911.02150), section 2.4.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lessons._checks import positive, whole
 from lessons.attention import split_heads
+from lessons.fast import AddedMask, added_mask, attention_of_a_step
 from lessons.layers import ACTIVATIONS, DecoderLayer
-from lessons.masks import causal, combine, padding
+from lessons.masks import causal, padding
 from lessons.transformer import Transformer
 
 Norm = tuple[tuple[int, ...], Tensor, Tensor, float]  # normalized_shape, weight, bias, eps
@@ -110,18 +111,11 @@ class Cached:
         with torch.no_grad():
             memory = model.encode(src)  # (B, S, D)
             self.layers = [LayerMemory(layer, memory) for layer in model.decoder.layers]
+        self.device, self.batch_size = src.device, len(src)
         real = padding(src, pad_id=model.config.src_pad_id)  # (B, 1, 1, S)
         self.cross_allowed = None if real.all() else real
-        self.real = src.new_empty(len(src), 0, dtype=torch.bool)  # (B, length), False = padding
-        self.all_real = True
-
-    @property
-    def device(self) -> torch.device:
-        return self.real.device
-
-    @property
-    def batch_size(self) -> int:
-        return len(self.real)
+        self.no_mask, self.cross_mask = self._added(None), self._added(self.cross_allowed)
+        self.real: Tensor | None = None  # (B, length), False = padding; None as long as there is none
 
     @property
     def bytes(self) -> int:
@@ -131,42 +125,69 @@ class Cached:
     @torch.no_grad()
     def step(self, ids: Tensor) -> Tensor:
         _check_step(ids, self.batch_size)
-        x = self.model.tgt_embedding(ids, offset=self.length)  # (B, n, D)
-        allowed = self._tgt_allowed(ids)
+        words = ids.flatten().tolist()
+        x = self._embed(ids, words)  # (B·n, D)
+        mask = self._tgt_mask(ids, words)
         for layer in self.layers:
-            x = layer.step(x, self.length, allowed, self.cross_allowed)
+            x = layer.step(x, self.length, mask, self.cross_mask)
         self.length += ids.size(1)
         norm = self.model.decoder.norm
-        return self.model.out_proj(x if norm is None else norm(x))  # (B, n, V)
+        return self.model.out_proj(x if norm is None else norm(x)).view(*ids.shape, -1)  # (B, n, V)
 
     def select(self, rows: Tensor) -> None:
-        self.real = self.real[rows]
-        self.cross_allowed = None if self.cross_allowed is None else self.cross_allowed[rows]
+        self.batch_size = len(rows)
+        if self.real is not None:
+            self.real = self.real[rows]
+        if self.cross_allowed is not None:
+            self.cross_allowed = self.cross_allowed[rows]
+            self.cross_mask = self._added(self.cross_allowed)
         for layer in self.layers:
             layer.select(rows)
 
     def forget(self, count: int) -> None:
         whole(0, self.length, count=count)
         self.length -= count
-        self.real = self.real[:, : self.length]
+        if self.real is not None:
+            self.real = self.real[:, : self.length]
 
-    def _tgt_allowed(self, ids: Tensor) -> Tensor | None:
-        """The mask of self-attention, (B, 1, n, length + n), as in the full pass; None if nothing is blocked."""
-        new = ids != self.model.config.tgt_pad_id  # (B, n)
-        self.real = torch.cat([self.real, new], dim=1)
-        self.all_real = self.all_real and bool(new.all())
-        if self.all_real and ids.size(1) == 1:
-            return None
-        earlier = causal(ids.size(1), offset=self.length, device=ids.device)  # (n, length + n)
-        return combine(earlier, self.real[:, None, None])
+    def _embed(self, ids: Tensor, words: list[int]) -> Tensor:
+        """The target embedding with few calls: ids (B, n), in a list `words`. Returns (B·n, D)."""
+        embedding, end = self.model.tgt_embedding, self.length + ids.size(1)
+        vectors = embedding.tokens.weight
+        added = None if embedding.positions is None else embedding.positions.table
+        fits = ids.dtype == torch.int64 and min(words) >= 0 and max(words) < len(vectors)
+        if not fits or (added is not None and end > len(added)):
+            return embedding(ids, offset=self.length).flatten(0, 1)  # which says what is wrong
+        x = torch.embedding(vectors, ids)  # (B, n, D)
+        scale = math.sqrt(x.size(-1))
+        x = x * scale if added is None else torch.add(added[self.length : end], x, alpha=scale)
+        return x.flatten(0, 1)
+
+    def _tgt_mask(self, ids: Tensor, words: list[int]) -> AddedMask:
+        """The mask of self-attention, for the queries `ids` (B, n) and the keys so far, as in the full pass."""
+        pad_id = self.model.config.tgt_pad_id
+        if self.real is None and pad_id in words:
+            self.real = torch.ones(self.batch_size, self.length, dtype=torch.bool, device=self.device)
+        if self.real is None and ids.size(1) == 1:
+            return self.no_mask
+        allowed = causal(ids.size(1), offset=self.length, device=self.device)  # (n, length + n)
+        if self.real is not None:
+            self.real = torch.cat([self.real, ids != pad_id], dim=1)
+            allowed = allowed & self.real[:, None, None]  # (B, 1, n, length + n)
+        return self._added(allowed)
+
+    def _added(self, allowed: Tensor | None) -> AddedMask:
+        if allowed is not None:
+            allowed = allowed.expand(self.batch_size, self.model.config.num_heads, -1, -1)
+        return added_mask(allowed, like=self.model.out_proj.weight)
 
 
 class LayerMemory:
     """One decoder layer with its cache of keys and values.
 
     With one token at a time there is so little arithmetic that calling modules would take most of the time. So the
-    weights are used directly, those of q, k and v as one matrix. If you change DecoderLayer, change this class as
-    well; a test compares them.
+    weights are used directly, those of q, k and v as one matrix, on a table with a row per token. If you change
+    DecoderLayer, change this class as well; a test compares them.
     """
 
     def __init__(self, layer: DecoderLayer, memory: Tensor):
@@ -174,10 +195,10 @@ class LayerMemory:
         self.num_heads, self.norm_first = self_attn.num_heads, layer.self_attn_residual.norm_first
         self.rotary, self.activation = self_attn.rotary, ACTIVATIONS[layer.feed_forward.activation]
         projections = (self_attn.q_proj, self_attn.k_proj, self_attn.v_proj)
-        self.qkv_proj = torch.cat([p.weight for p in projections]), torch.cat([p.bias for p in projections])
+        self.qkv_proj = torch.cat([p.bias for p in projections]), torch.cat([p.weight.t() for p in projections], dim=1)
         self.qkv_sizes = [p.out_features for p in projections]
         self.self_out, self.cross_q, self.cross_out, self.linear1, self.linear2 = (
-            (linear.weight, linear.bias)
+            (linear.bias, linear.weight.t())
             for linear in (
                 self_attn.out_proj,
                 cross_attn.q_proj,
@@ -190,55 +211,75 @@ class LayerMemory:
             (residual.norm.normalized_shape, residual.norm.weight, residual.norm.bias, residual.norm.eps)
             for residual in (layer.self_attn_residual, layer.cross_attn_residual, layer.feed_forward_residual)
         )
-        self.cross_k = split_heads(cross_attn.k_proj(memory), self.num_heads).contiguous()  # (B, H, S, d)
-        self.cross_v = split_heads(cross_attn.v_proj(memory), self.num_heads).contiguous()  # (B, H, S, d)
-        self.k, self.v = (  # (B, H, room, d) each
+        cross_k = split_heads(cross_attn.k_proj(memory), self.num_heads)  # (B, H, S, d)
+        cross_v = split_heads(cross_attn.v_proj(memory), self.num_heads)  # (B, H, S, d)
+        k, v = (  # (B, H, room, d) each
             memory.new_empty(len(memory), self.num_heads, ROOM, size // self.num_heads) for size in self.qkv_sizes[1:]
         )
+        self._store(k, v, cross_k, cross_v)
 
-    def step(self, x: Tensor, length: int, allowed: Tensor | None, cross_allowed: Tensor | None) -> Tensor:
-        """x (B, n, D), after the `length` tokens already read. Returns (B, n, D)."""
+    def step(self, x: Tensor, length: int, mask: AddedMask, cross_mask: AddedMask) -> Tensor:
+        """x (B·n, D): n tokens of each sentence, after the `length` tokens already read. Returns (B·n, D)."""
         inner = self._before(x, self.self_norm)
-        q, k, v = (self._heads(y) for y in F.linear(inner, *self.qkv_proj).split(self.qkv_sizes, dim=-1))
+        q, k, v = (self._heads(y) for y in _linear(inner, self.qkv_proj).split_with_sizes(self.qkv_sizes, dim=-1))
         if self.rotary is not None:
             q, k = self.rotary(q, offset=length), self.rotary(k, offset=length)
-        k, v = self._remember(k, v, length)  # (B, H, length + n, d)
-        output = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed).transpose(1, 2).flatten(-2)  # (B, n, D)
-        x = self._after(x, F.linear(output, *self.self_out), self.self_norm)
+        k, v = self._remember(k, v, length)  # (B·H, d, length + n), (B·H, length + n, d)
+        output = self._attend(q, k, v, mask)
+        x = self._after(x, _linear(output, self.self_out), self.self_norm)
 
         inner = self._before(x, self.cross_norm)
-        q = self._heads(F.linear(inner, *self.cross_q))
-        output = F.scaled_dot_product_attention(q, self.cross_k, self.cross_v, attn_mask=cross_allowed)
-        x = self._after(x, F.linear(output.transpose(1, 2).flatten(-2), *self.cross_out), self.cross_norm)
+        output = self._attend(self._heads(_linear(inner, self.cross_q)), *self.cross_flat, cross_mask)
+        x = self._after(x, _linear(output, self.cross_out), self.cross_norm)
 
         inner = self._before(x, self.last_norm)
-        hidden = self.activation(F.linear(inner, *self.linear1))  # (B, n, F)
-        return self._after(x, F.linear(hidden, *self.linear2), self.last_norm)
+        hidden = self.activation(_linear(inner, self.linear1))  # (B·n, F)
+        return self._after(x, _linear(hidden, self.linear2), self.last_norm)
 
     def select(self, rows: Tensor) -> None:
-        self.cross_k, self.cross_v, self.k, self.v = (x[rows] for x in (self.cross_k, self.cross_v, self.k, self.v))
+        self._store(self.k[rows], self.v[rows], self.cross_k[rows], self.cross_v[rows])
 
     def bytes(self, length: int) -> int:
         kept = self.cross_k, self.cross_v, self.k[:, :, :length], self.v[:, :, :length]
         return sum(x.numel() for x in kept) * self.k.element_size()
 
+    def _store(self, k: Tensor, v: Tensor, cross_k: Tensor, cross_v: Tensor) -> None:
+        """Keep the cache, (B, H, room or S, d), and views of it with one matrix per sentence and head."""
+        self.k, self.v, self.cross_k, self.cross_v = (x.contiguous() for x in (k, v, cross_k, cross_v))
+        self.batch_size = len(k)
+        self.flat = self.k.flatten(0, 1).transpose(1, 2), self.v.flatten(0, 1)
+        self.cross_flat = self.cross_k.flatten(0, 1).transpose(1, 2), self.cross_v.flatten(0, 1)
+
     def _before(self, x: Tensor, norm: Norm) -> Tensor:
         return torch.layer_norm(x, *norm) if self.norm_first else x
 
     def _after(self, x: Tensor, output: Tensor, norm: Norm) -> Tensor:
-        x = x + output
+        x = output.add_(x)
         return x if self.norm_first else torch.layer_norm(x, *norm)
 
     def _heads(self, x: Tensor) -> Tensor:
-        """(B, n, H · d) -> (B, H, n, d)."""
-        return x.view(x.size(0), x.size(1), self.num_heads, -1).transpose(1, 2)
+        """(B·n, H·d) -> (B, H, n, d)."""
+        if x.size(0) == self.batch_size:  # n is 1
+            return x.view(self.batch_size, self.num_heads, 1, -1)
+        return x.view(self.batch_size, -1, self.num_heads, x.size(-1) // self.num_heads).transpose(1, 2)
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: AddedMask) -> Tensor:
+        """q (B, H, n, d), k (B·H, d, K), v (B·H, K, d). Returns the heads joined, (B·n, H·d)."""
+        batch_size, heads, n, size = q.shape
+        output = attention_of_a_step(q.reshape(-1, n, size), k, v, mask)  # (B·H, n, d)
+        if n == 1:
+            return output.view(batch_size, -1)
+        return output.view(batch_size, heads, n, -1).transpose(1, 2).reshape(batch_size * n, -1)
 
     def _remember(self, k: Tensor, v: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        end = length + k.size(2)
-        while end > self.k.size(2):
-            self.k, self.v = (torch.cat([x, torch.empty_like(x)], dim=2) for x in (self.k, self.v))
-        self.k[:, :, length:end], self.v[:, :, length:end] = k, v
-        return self.k[:, :, :end], self.v[:, :, :end]
+        n = k.size(2)
+        while length + n > self.k.size(2):
+            longer_k, longer_v = (torch.cat([x, torch.empty_like(x)], dim=2) for x in (self.k, self.v))
+            self._store(longer_k, longer_v, self.cross_k, self.cross_v)
+        self.k.narrow(2, length, n).copy_(k)
+        self.v.narrow(2, length, n).copy_(v)
+        keys, values = self.flat
+        return keys.narrow(2, 0, length + n), values.narrow(1, 0, length + n)
 
 
 class Table(_KeepsIds):
@@ -267,6 +308,12 @@ class Table(_KeepsIds):
         if any(p < 0 for p in row) or abs(sum(row) - 1) > 1e-4:
             raise ValueError(f"next_word({tuple(words)}) is {row}; expected probabilities that sum to 1")
         return row
+
+
+def _linear(x: Tensor, weights: tuple[Tensor, Tensor]) -> Tensor:
+    """x (N, I) times the weight (I, O), plus the bias (O)."""
+    bias, weight = weights
+    return torch.addmm(bias, x, weight)
 
 
 def has_hooks(model: nn.Module) -> bool:
