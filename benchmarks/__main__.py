@@ -12,6 +12,7 @@ ALL = (
     "memory",
     "engine",
     "widgets",
+    "studio",
     "site",
     "tasks",
     "decoding",

@@ -4,27 +4,21 @@ Painted means: from the pointer's press to the first moment after the frame that
 bertviz and circuitsvis are measured where they are installed (`pip install --no-deps bertviz circuitsvis`).
 """
 
-import base64
 import importlib.util
 import json
 import statistics
-import tempfile
-from pathlib import Path
 
-import nbformat
 import torch
-from playwright.sync_api import sync_playwright
 
 from benchmarks import report
+from benchmarks.lab import listen, open_cells, open_lab
 from lessons.widgets import AttentionExplorer
-from tests.browser.lab import Lab, find_browser, make_course, open_browser
+from tests.browser.lab import Lab
 from tests.widgets.samples import SAMPLES
 
 ROUNDS, FEW = 40, 5  # clicks, of which the median counts
 WARM_UP = 5  # clicks before them
 FRAME = 1000 / 60  # milliseconds
-BINARY = 2  # the kind of websocket frame in which Jupyter sends
-NAME = "benchmark.ipynb"
 OUR_MASK = "from lessons.widgets import MaskStudio\n\nMaskStudio({size}, {size})"
 OUR_FUNCTION = "from lessons.widgets import FunctionLab\n\nFunctionLab(tokens={size})"
 SEABORN = """import ipywidgets, matplotlib.pyplot as plt, numpy as np, seaborn
@@ -75,14 +69,6 @@ CLICK = """async ([target, watched, rounds, warmUp]) => {
 }"""
 
 
-def open_cells(lab: Lab) -> None:
-    """A notebook of all cells, none of which has been run."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
-    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    nbformat.write(book, lab.server.folder / "notebooks" / NAME)
-    lab.open(NAME)
-
-
 def show_alone(lab: Lab, source: str, watched: str) -> None:
     """Run one cell and wait for what is `watched`; no other cell shows anything."""
     lab.choose("Edit", "Clear Outputs of All Cells")
@@ -123,27 +109,6 @@ def measure_messages(lab: Lab, *, smoke: bool = False) -> None:
         report(f"{name} 12×12, messages of one toggle", sum(sent) / rounds / 1000, "kB", 2)
 
 
-def listen(lab: Lab) -> list[int]:
-    """A list that grows by the size of each message, in both directions."""
-    sent: list[int] = []
-    session = lab.page.context.new_cdp_session(lab.page)
-    session.send("Network.enable")
-    for way in ("Network.webSocketFrameSent", "Network.webSocketFrameReceived"):
-        session.on(way, lambda event: sent.append(content_bytes(event["response"])))
-    return sent
-
-
-def content_bytes(frame: dict) -> int:
-    """The bytes that a comm message says, of Jupyter's binary frames: a table of places, then the parts."""
-    if frame["opcode"] != BINARY:
-        return 0
-    data = base64.b64decode(frame["payloadData"])
-    count = int.from_bytes(data[:8], "little")
-    places = [int.from_bytes(data[8 * i : 8 * i + 8], "little") for i in range(1, count + 1)]
-    header, content = (data[places[i] : places[i + 1]] for i in (1, 4))
-    return len(content) if json.loads(header)["msg_type"] == "comm_msg" else 0
-
-
 def measure_stored() -> None:
     for name, make in SAMPLES.items():
         data, _ = make()._repr_mimebundle_()
@@ -176,18 +141,8 @@ def measure_peers() -> None:
 def main(*, smoke: bool = False) -> None:
     measure_stored()
     measure_peers()
-    path = find_browser()
-    if not path:
-        print("no Chromium found: how fast they answer is not measured")
-        return
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = open_browser(playwright, path)
-        server = make_course(Path(folder))
-        try:
-            lab = Lab(server, browser.new_page(viewport={"width": 1400, "height": 1000}))
-            open_cells(lab)
+    with open_lab() as lab:
+        if lab:
+            open_cells(lab, CELLS)
             measure_answers(lab, smoke=smoke)
             measure_messages(lab, smoke=smoke)
-        finally:
-            server.stop()
-            browser.close()

@@ -1,11 +1,25 @@
-"""The benchmark of the widgets runs in a real JupyterLab: a few clicks, whose times nobody judges."""
+"""The benchmarks of the widgets run in a real JupyterLab: a few clicks, whose times nobody judges."""
 
-from benchmarks import widgets
+from benchmarks import studio, widgets
+from benchmarks.lab import open_cells
 
 
 def test_a_smoke_run(lab, capsys):
-    widgets.open_cells(lab)
+    open_cells(lab, widgets.CELLS)
     widgets.measure_answers(lab, smoke=True)
     widgets.measure_messages(lab, smoke=True)
     out = capsys.readouterr().out
     assert "toggle to painted" in out and "messages of one toggle" in out
+
+
+def test_a_smoke_run_of_the_studio(lab, capsys):
+    studio.measure(lab, smoke=True)
+    out = capsys.readouterr().out
+    for said in (
+        "to its picture",
+        "12 tokens, change",
+        "typed to translated",
+        "messages of one",
+        "growth of the kernel",
+    ):
+        assert said in out

@@ -40,6 +40,20 @@ IN_A_ROW = f"""(engine, [{{ about, bytes, asked }}]) => {{
     }});
 }}"""
 
+# Whether a greedy sentence is the same with every draft, and what is found with its own draft is what run() finds.
+DRAFTED = """(engine, cases) => cases.map(({ about, bytes, src, tgt, changes }) => {
+    const model = READ;
+    const write = (draft) => engine.greedy(model, src, changes, { bos: 1, eos: 2, maxLength: 7, draft });
+    const plain = write();
+    const drafts = [tgt, plain.ids.slice(0, 2), [...plain.ids.slice(0, -1), 3], [...plain.ids.slice(0, 2), 5, 4, 3]];
+    const said = ({ ids, logits }) => JSON.stringify([ids, logits]);
+    const agree = drafts.every((draft) => said(write([1, ...draft.slice(1, 8)])) === said(plain));
+    const found = write(plain.ids).found;
+    const wanted = () => JSON.stringify(engine.run(model, src, plain.ids.slice(0, -1), changes));
+    const right = !found || JSON.stringify(found) === wanted();
+    return [agree, right, Boolean(found)];
+})""".replace("READ", READ)
+
 
 def find_node():
     """That of pyright, or another."""
@@ -101,6 +115,14 @@ def test_what_looks_ahead_is_computed_again_for_each_token(compute):
     cases = [engine_cases.draw(random.Random(i), i, [changes[i % 3]]) for i in AHEAD]
     answers = compute(engine_cases.ANSWERS, [engine_cases.told(case) for case in cases])
     assert not any(engine_cases.compare(case, answer) for case, answer in zip(cases, answers, strict=True))
+
+
+def test_a_draft_makes_no_difference(compute):
+    """What looks ahead takes none; else a right draft is all that is computed."""
+    cases = [engine_cases.draw(random.Random(i), i) for i in range(60) if i % 10 != 9]
+    answers = compute(DRAFTED, [engine_cases.told(case) for case in cases])
+    assert all(all(answer[:2]) for answer in answers)
+    assert 20 < sum(found for *_, found in answers) < len(cases)
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.thorough("takes 10 s"))])

@@ -1,24 +1,41 @@
 import { greedy, readModel, run } from "../shared/engine.js";
 import { readBytes } from "../shared/numbers.js";
 
+const REMEMBERED = 4; // targets of which the untouched model's numbers are kept
+
 /** The model in the browser, which computes a sentence with the changes and without, and remembers the last results. */
 export class Thinking {
   constructor(about, weights) {
     this.about = about;
     this.model = readModel(about.config, about.index, readBytes(weights));
-    this.untouched = { key: null };
   }
 
   /** ids: of the source. changes: those that are on. `now` and `before` read the same tokens. */
   think(ids, changes) {
     const { bos, eos, longest: maxLength } = this.about;
-    const key = ids.join();
-    if (this.untouched.key !== key) this.untouched = { key, ...greedy(this.model, ids, [], { bos, eos, maxLength }) };
+    const translate = (active, draft) => greedy(this.model, ids, active, { bos, eos, maxLength, draft });
+    if (this.key !== ids.join()) {
+      this.key = ids.join();
+      this.untouched = translate([]);
+      this.last = this.untouched.ids;
+      this.kept = new Map();
+    }
     const { untouched } = this;
-    const written = changes.length ? greedy(this.model, ids, changes, { bos, eos, maxLength }) : untouched;
+    const written = changes.length ? translate(changes, this.last) : untouched;
+    this.last = written.ids;
     const tgt = written.ids.slice(0, -1);
-    const now = run(this.model, ids, tgt, changes);
-    return { written, untouched, tgt, now, before: changes.length ? run(this.model, ids, tgt, []) : now };
+    const before = this.withoutChanges(ids, tgt);
+    const now = changes.length ? written.found ?? run(this.model, ids, tgt, changes) : before;
+    return { written, untouched, tgt, now, before };
+  }
+
+  withoutChanges(ids, tgt) {
+    const key = tgt.join();
+    const found = this.kept.get(key) ?? run(this.model, ids, tgt, []);
+    this.kept.delete(key);
+    this.kept.set(key, found); // as the newest
+    if (this.kept.size > REMEMBERED) this.kept.delete(this.kept.keys().next().value);
+    return found;
   }
 }
 

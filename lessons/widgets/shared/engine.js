@@ -36,15 +36,31 @@ export function run(model, src, tgt, changes = []) {
   return { logits, ...found };
 }
 
-/** The most likely next token, until EOS or maxLength tokens after BOS: { ids, logits: one (V,) a step }. */
-export function greedy(model, src, changes, { bos, eos, maxLength }) {
-  const pass = new Pass(model, src, changes, maxLength);
+/**
+ * The most likely next token, until EOS or maxLength tokens after BOS: { ids, logits: one (V,) a step, found }.
+ * draft: ids that may well come out, such as those before one more change. One pass reads them all, and what the model
+ * would have written itself is kept. found: if that was all of them, what `run` returns for it.
+ */
+export function greedy(model, src, changes, { bos, eos, maxLength, draft = [] }) {
+  const pass = new Pass(model, src, changes, maxLength, draft.length ? nothingYet() : null);
   const [ids, logits] = [[bos], []];
-  do {
+  const isOver = () => ids.length > 1 && (ids.at(-1) === eos || ids.length > maxLength);
+  const write = (next) => {
+    logits.push(next);
+    ids.push(next.reduce((best, logit, id, all) => (logit > all[best] ? id : best), 0));
+  };
+  if (draft.length && !pass.looksAhead) {
+    const read = pass.decode(draft.slice(0, -1), 0);
+    const count = read.shape[1];
+    while (!isOver() && logits.length < draft.length - 1 && ids.at(-1) === draft[logits.length])
+      write(read.data.subarray(logits.length * count, (logits.length + 1) * count));
+    if (isOver() && String(ids) === String(draft)) return { ids, logits, found: { logits: read, ...pass.found } };
+  }
+  pass.found = null;
+  while (!isOver()) {
     const { data, shape } = pass.decode(ids, pass.looksAhead ? 0 : ids.length - 1);
-    logits.push(data.slice(-shape[1]));
-    ids.push(logits.at(-1).reduce((best, logit, id, all) => (logit > all[best] ? id : best), 0));
-  } while (ids.at(-1) !== eos && ids.length <= maxLength);
+    write(data.slice(-shape[1]));
+  }
   return { ids, logits };
 }
 
