@@ -13,6 +13,7 @@ from lessons.language_model.config import LanguageModelConfig, count_parameters,
 from lessons.language_model.generating import Reader, generate, next_distribution, penalized
 from lessons.language_model.learning import next_token_loss, text_loss, train, windows
 from lessons.language_model.model import LanguageModel
+from lessons.language_model.parity import from_gpt2, from_llama, load_checkpoint, to_gpt2, to_llama
 from lessons.language_model.parts import (
     GroupedQueryAttention,
     RMSNorm,
@@ -35,8 +36,11 @@ __all__ = [
     "SwiGLU",
     "cache_bytes",
     "count_parameters",
+    "from_gpt2",
+    "from_llama",
     "generate",
     "halves_to_neighbors",
+    "load_checkpoint",
     "next_distribution",
     "next_token_loss",
     "penalized",
@@ -45,6 +49,8 @@ __all__ = [
     "rotate_neighbors",
     "sliding_window",
     "text_loss",
+    "to_gpt2",
+    "to_llama",
     "train",
     "windows",
 ]
