@@ -13,12 +13,14 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # below that, converting to oneDNN's layout costs more than it saves
+# With AVX2 alone, oneDNN is no faster than MKL.
+ONEDNN_IS_FASTER = torch.backends.mkldnn.is_available() and torch.backends.cpu.get_cpu_capability() != "AVX2"
 
 
 class Linear(nn.Linear):
     """nn.Linear that computes large float32 products on a CPU with oneDNN.
 
-    torch itself uses MKL there, which can take twice as long on processors not made by Intel.
+    torch itself uses MKL there, which can take twice as long on processors with AVX-512 that are not made by Intel.
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -120,11 +122,11 @@ def _plain_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def _is_for_onednn(x: Tensor, weight: Tensor) -> bool:
     return (
-        x.numel() >= MANY_TOKENS * x.size(-1)
+        ONEDNN_IS_FASTER
+        and x.numel() >= MANY_TOKENS * x.size(-1)
         and x.numel() * weight.size(0) >= MANY_PRODUCTS
         and x.device.type == "cpu"
         and x.dtype == weight.dtype == torch.float32
-        and torch.backends.mkldnn.is_available()
         and torch.get_float32_matmul_precision() == "highest"  # otherwise torch chooses oneDNN itself
         and not torch.is_autocast_enabled("cpu")
     )

@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from lessons import fast
 from lessons.attention import attend
 from lessons.config import TransformerConfig
 from lessons.fast import Dropout, Linear
@@ -15,6 +16,12 @@ from lessons.transformer import Transformer
 @pytest.fixture(autouse=True)
 def _seed():
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _onednn(monkeypatch):
+    """As on a processor where oneDNN is faster than MKL."""
+    monkeypatch.setattr(fast, "ONEDNN_IS_FASTER", torch.backends.mkldnn.is_available())
 
 
 @pytest.mark.parametrize("tokens", [(5, 3), (64, 40), (2560,)])
@@ -46,6 +53,11 @@ def test_linear_takes_onednn_for_large_single_precision_alone():
     assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 255)(x))
     few = torch.randn(4, 8, 1024)
     assert "aten::mkldnn_linear" not in operations(lambda: Linear(1024, 1024)(few))
+
+
+def test_linear_leaves_products_to_torch_where_onednn_is_no_faster(monkeypatch):
+    monkeypatch.setattr(fast, "ONEDNN_IS_FASTER", False)
+    assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 256)(torch.randn(64, 256)))
 
 
 def test_linear_does_as_it_is_told_about_precision():
