@@ -178,10 +178,11 @@ class Trainer:
         """
         try:
             self._undo()
+            live = list(self._tensors().values())
             while self.step < self.recipe.steps:
                 with_gradients = torch.is_grad_enabled()
                 try:
-                    loss, rate, norm = self._train_one_step(self.step + 1)
+                    loss, rate, norm = self._train_one_step(self.step + 1, live)
                 except BaseException:  # an interrupt can leave gradients switched off
                     _insist(partial(torch.set_grad_enabled, with_gradients))
                     raise
@@ -204,7 +205,7 @@ class Trainer:
         state = checkpoints.load(path, self.device)
         ours = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "tensors": self._tensors()}
         counts = _check_state(state, ours, path)
-        self._keep()
+        self._keep(list(ours["tensors"].values()))
         try:
             for name, x in ours["tensors"].items():
                 x.copy_(state["tensors"][name])
@@ -212,7 +213,7 @@ class Trainer:
         finally:
             _insist(self._undo)
 
-    def _train_one_step(self, step: int) -> tuple[float, float, float]:
+    def _train_one_step(self, step: int, live: list[Tensor]) -> tuple[float, float, float]:
         start, recipe, vocab = time.perf_counter(), self.recipe, self.task.tgt_vocab
         seed = (recipe.seed * SEED_STRIDE + step) % 2**32  # torch uses 32 bits of a seed
         batch = self.task.batch(recipe.batch_size, torch.Generator().manual_seed(seed))
@@ -222,7 +223,8 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
 
-        self.model.train()
+        if not self.model.training:
+            self.model.train()
         self.optimizer.zero_grad()
         with _seeded(seed, self.device), _precision(recipe.precision, self.device):
             logits, _ = self.model(src, inputs)  # (B, T - 1, V)
@@ -232,7 +234,7 @@ class Trainer:
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip or torch.inf)
         self._check_finite("gradient", norm, step, rate)
         tokens = self.tokens + int((targets != vocab.pad_id).sum())
-        self._keep()
+        self._keep(live)
         self.optimizer.step()
         self._counts = Counts(step, tokens, self.seconds + time.perf_counter() - start)  # the step is complete
         return loss.item(), rate, norm.item()
@@ -244,9 +246,8 @@ class Trainer:
             tensors |= {f"optimizer.{name}.{kind}": average for kind, average in self.optimizer.state[x].items()}
         return tensors
 
-    def _keep(self) -> None:
+    def _keep(self, live: list[Tensor]) -> None:
         """Copy all tensors that the optimizer changes, because an interrupt may stop it halfway."""
-        live = list(self._tensors().values())
         copies = [torch.empty_like(x) for x in live] if self._kept is None else self._kept[1]
         _copy_all(live, copies)
         self._kept = self._counts, copies
@@ -307,7 +308,10 @@ def _insist(*actions: Callable[[], object]) -> None:
 def _seeded(seed: int, device: torch.device) -> Generator[None]:
     """Random numbers from a seed, such as those of dropout; afterwards torch's generator is in its old state."""
     with torch.random.fork_rng(devices=[] if device.type == "cpu" else [device]):
-        torch.manual_seed(seed)
+        if device.type == "cpu":
+            torch.default_generator.manual_seed(seed)  # torch.manual_seed looks for other devices first
+        else:
+            torch.manual_seed(seed)
         yield
 
 
