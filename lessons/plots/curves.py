@@ -5,7 +5,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from lessons._checks import positive
@@ -54,6 +53,8 @@ def plot_bars(
 
     A single number gets a bar without dot and error bar. Returns the Axes.
     """
+    import seaborn as sns  # here, since it brings pandas: a kernel that draws nothing starts sooner
+
     ax = ax or plt.subplots(figsize=(5.6, 3.4), layout="constrained")[1]
     numbers = {name: _numbers(group).ravel() for name, group in groups.items()}
     several = {name: sample if len(sample) > 1 else [] for name, sample in numbers.items()}

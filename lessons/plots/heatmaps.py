@@ -10,7 +10,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -39,6 +38,8 @@ def plot_matrix(
     decimals: of the numbers in the cells; None draws no numbers. limits: the values at both ends of the color map.
     Returns the Axes; a wrong shape or number of labels is a ValueError.
     """
+    import seaborn as sns  # here, since it brings pandas: a kernel that draws nothing starts sooner
+
     matrix = _matrix(values, "values")
     crossed = np.zeros(matrix.shape, dtype=bool) if blocked is None else _matrix(blocked, "blocked").astype(bool)
     if crossed.shape != matrix.shape:
