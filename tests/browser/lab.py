@@ -159,14 +159,14 @@ class Lab:
         """Run all cells and wait till each code cell has its number, or one has failed."""
         self.prompts.evaluate_all(FORGET_NUMBERS)
         self.choose("Run", re.compile("^Run All Cells$"))
-        self.page.wait_for_function(ALL_HAVE_RUN)
+        self.page.wait_for_function(ALL_HAVE_RUN, polling=200)  # milliseconds; by itself it asks at each frame
 
     def restart_and_run_all(self):
         """Run all cells in a new kernel, by the menu."""
         self.prompts.evaluate_all(FORGET_NUMBERS)
         self.choose("Kernel", re.compile("^Restart Kernel and Run All Cells…"))
         self.page.get_by_role("button", name="Confirm Kernel Restart").click()
-        self.page.wait_for_function(ALL_HAVE_RUN)
+        self.page.wait_for_function(ALL_HAVE_RUN, polling=200)  # milliseconds; by itself it asks at each frame
 
     def start_cell(self, index):
         """Run one cell, and do not wait for its end."""
