@@ -3,7 +3,10 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
+
+from tests.browser.test_every_widget import DARK, ONLY
 
 SHOW = """import time
 from lessons.plots import plot_weights
@@ -61,3 +64,24 @@ def test_by_keyboard_with_names_an_error_and_the_newest_value(lab):
     expect(picture).to_have_attribute("alt", "The figure that weights(d=2, kind='even') gives")
     expect(problem).to_have_count(0)  # an empty one is not there for a screen reader
     assert lab.printed(1).split()[2:] == ["2", "even"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_accessible_in_both_themes_and_fits_a_phone(lab, theme):
+    box = lab.notebook.locator(".fe-box")
+    sheet = lab.page.add_style_tag(content=DARK.replace(":root", "html:root")) if theme == "dark" else None
+    found = Axe().run(lab.page, context=".fe-box", options=ONLY[theme]).response["violations"]
+    ground = box.evaluate("e => getComputedStyle(e).backgroundColor")
+    wide = box.evaluate(
+        """box => {
+            box.style.width = "300px";
+            const [wide, room] = [box.scrollWidth, box.clientWidth];
+            box.style.width = "";
+            return wide - room;
+        }"""
+    )
+    if sheet:
+        sheet.evaluate("e => e.remove()")
+    assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 17, 17)"}[theme]
+    assert wide <= 1
