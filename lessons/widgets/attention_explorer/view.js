@@ -6,7 +6,9 @@ import { LEAST_LINE, LargeMap, Lines, paintMap } from "./maps.js";
 
 // AttentionExplorer: small maps of all heads, one head large, and lines. Python sends only what is shown.
 
+const MANY = 6; // heads: with more, their words stand in lines
 const FULL = 32; // up to this many rows and columns are drawn as a grid of cells
+const [BESIDE, WIDE, NARROW] = [433, 12, 16]; // pixels for the columns beside the lines; up to so many have wide, or narrow, cells with numbers
 const HINT = "Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. " +
   "In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.";
 const FRAME = `
@@ -106,6 +108,7 @@ class Explorer extends View {
     const count = rows * columns;
     const box = this.find("heads");
     const all = Array.from({ length: heads + 1 }, (_, i) => i - 1);
+    box.classList.toggle("ax-many", heads > MANY);
     if (box.children.length !== all.length) {
       box.innerHTML = all.map((head) => `<button type="button" role="radio" data-head="${head}" ${QUIET}><canvas aria-hidden="true"></canvas>` +
         `<b>${head === AVERAGE ? "average" : `head ${head}`}</b><span></span></button>`).join("");
@@ -134,7 +137,9 @@ class Explorer extends View {
     if (asGrid) {
       const values = inRows(this.weights, rows.length);
       const sums = values.map((row) => ({ total: sumOf(row), empty: false }));
-      this.weightsGrid.show({ rows, columns, values, sums, title });
+      const count = Math.max(rows.length, columns.length);
+      const size = count > WIDE && count <= NARROW ? [Math.floor(BESIDE / count), 18] : undefined;
+      this.weightsGrid.show({ rows, columns, values, sums, title, size });
     } else this.large.show(title, rows, columns, this.weights);
     this.lines.show(rows, columns);
   }

@@ -3,6 +3,7 @@ import { formatNumber, isOne, readMatrix, sumOf } from "../shared/numbers.js";
 import { QUIET, claim } from "../shared/markup.js";
 import { VISIBLE } from "../shared/palette.js";
 import { fillScores, fillWeights, mix } from "../shared/attention.js";
+import { LOW, namesWidth } from "../shared/grid.js";
 import { View, asWidget, button, choice, joined } from "../shared/parts.js";
 import { ADVICE, HISTORY, PAD } from "./constants.js";
 
@@ -44,6 +45,19 @@ function compute(state, edits) {
 }
 
 const TOGETHER = 5; // tokens: so many leave room for scores, weights, values and output in one line
+const SMALLER = 8; // tokens: with so many, smaller cells do, where there is room
+const [ROOM, HIGH, FEATURE] = [780, 120, 28]; // the least width for that; the height of all rows; the width of a feature
+
+/** Sizes of the cells with which these tokens have two lines; nothing where they may wrap. */
+function smallerCells(rows, columns, features, width) {
+  const most = Math.max(rows.length, columns.length);
+  if (most <= TOGETHER || most > SMALLER || width < ROOM) return {};
+  const letters = Math.max(...columns.map((token) => Math.min(token.length, 10)));
+  const height = Math.floor((HIGH - 7.4 * Math.max(letters - 5, 0)) / most); // the names of the columns stand upright
+  const rest = namesWidth(rows, height < LOW) + namesWidth(columns, height < LOW) + 2 * FEATURE * features + 148; // 148: the sums, and the signs between
+  const across = Math.max(Math.min(Math.floor((width - rest) / (2 * columns.length)), 36), 26);
+  return { small: [14, height], mask: [Math.min(36, Math.floor(215 / columns.length)), height], numbers: [across, height], feature: [FEATURE, height] };
+}
 const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z undoes it.";
 const sentence = (part) =>
   `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
@@ -84,6 +98,16 @@ class Studio extends View {
     this.find("code").addEventListener("toggle", () => this.askForCode());
     this.find("snippets").addEventListener("click", (event) => this.copy(event.target));
     this.root.addEventListener("keydown", (event) => this.pressKey(event));
+    this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
+      this.width = width;
+      this.schedule();
+    });
+    this.watch.observe(this.root);
+  }
+
+  stop() {
+    this.watch.disconnect();
+    super.stop();
   }
 
   pressKey(event) {
@@ -162,17 +186,21 @@ class Studio extends View {
     const { queries: rows, keys: columns, blocked } = drawn;
     const features = drawn.values[0].map((_, i) => String(i));
     const count = sumOf(drawn.allowed.flat());
-    grids.padding.show({ rows, columns, values: drawn.padding });
+    const { small, mask, numbers, feature } = smallerCells(rows, columns, features.length, this.width ?? 0);
+    const shared = numbers ? SMALLER : undefined;
+    grids.padding.show({ rows, columns, size: small, values: drawn.padding });
     this.find("causal").parentElement.hidden = !drawn.causal;
-    if (drawn.causal) grids.causal.show({ rows, columns, values: drawn.causal });
-    grids.clicks.show({ rows, columns, values: drawn.clicks });
+    if (drawn.causal) grids.causal.show({ rows, columns, size: small, shared, values: drawn.causal });
+    grids.clicks.show({ rows, columns, size: small, shared, values: drawn.clicks });
     const note = `${count} of ${rows.length * columns.length} pairs may attend. Click or drag to change it.`;
-    grids.allowed.show({ rows, columns, values: drawn.allowed, convention: state.convention, note });
-    grids.filled.show({ rows, columns, values: drawn.filled, blocked, note: FILL_NOTES[state.fill] });
-    grids.weights.show({ rows, columns, values: drawn.weights, blocked, sums: drawn.sums, note: sumNote(drawn) });
-    const leastTop = rows.length <= TOGETHER && columns.length <= TOGETHER ? grids.filled.top : 0; // in one line
-    grids.values.show({ rows: columns, columns: features, values: drawn.values, leastTop });
-    grids.output.show({ rows, columns: features, values: drawn.output, leastTop, note: "weights × values" });
+    grids.allowed.show({ rows, columns, size: mask, shared, values: drawn.allowed, convention: state.convention, note });
+    const pairs = { rows, columns, size: numbers, blocked };
+    grids.filled.show({ ...pairs, values: drawn.filled, note: FILL_NOTES[state.fill] });
+    grids.weights.show({ ...pairs, shared, values: drawn.weights, sums: drawn.sums, note: sumNote(drawn) });
+    const inOneLine = numbers || (rows.length <= TOGETHER && columns.length <= TOGETHER);
+    const leastTop = inOneLine ? grids.filled.top : 0;
+    grids.values.show({ rows: columns, columns: features, size: feature, values: drawn.values, leastTop });
+    grids.output.show({ rows, columns: features, size: feature, shared, values: drawn.output, leastTop, note: "weights × values" });
   }
 
   drawWarning({ queries, sums }) {

@@ -130,10 +130,10 @@ export class Zoom {
     const rest = 4 * FEATURES + names(this.queries) + (cross ? names(this.keys) : 0) + SIGNS;
     const room = this.width < PHONE ? (this.width - 44) / 2 : ((this.width || 820) - rest) / 3;
     const across = Math.floor(Math.min(Math.max(room / keys, CELL[0]), CELL[1]));
-    this.resize([across, rowHeight]);
-    const { grids } = this;
+    const { scores, mask, weights } = this.parts;
+    const grids = (this.grids = { scores, mask, weights });
     const values = (name) => inRows(this.shown[name].data, queries);
-    const labels = { rows: this.queries, columns: this.keys };
+    const labels = { rows: this.queries, columns: this.keys, size: [across, rowHeight] };
     const blocked = values("allowed").map((row) => row.map((x) => !x));
     grids.scores.show({ ...labels, values: values("scores") });
     grids.mask.show({ ...labels, values: values("allowed").map((row) => row.map(Number)) });
@@ -146,15 +146,6 @@ export class Zoom {
     this.parts.output.show({ ...shared, matrix: this.shown.heads, rows: this.queries, named: false, title: this.isSilent() ? "silenced" : "output" });
     this.markChanged();
     this.point(null, null, null);
-  }
-
-  /** Cells of another size are built anew. */
-  resize(size) {
-    const { scores, mask, weights } = this.parts;
-    this.grids = { scores, mask, weights };
-    for (const grid of Object.values(this.grids)) {
-      if (String(grid.size) !== String(size)) Object.assign(grid, { size, labels: null });
-    }
   }
 
   /** A sign where a weight is another than without the changes. */

@@ -94,7 +94,7 @@ export function curveChart(chart, sizes, at, scaled, curves) {
 export function weightBars(weights, rowHeight, scaled) {
   const wide = 84;
   const high = weights.length * rowHeight;
-  const bars = weights.map((w, i) => `<rect x="0" y="${i * rowHeight + 5}" width="${tenth(wide * w)}" height="${rowHeight - 10}"/>`);
+  const bars = weights.map((w, i) => `<rect x="0" y="${tenth((i + 0.21) * rowHeight)}" width="${tenth(wide * w)}" height="${tenth(0.58 * rowHeight)}"/>`);
   const even = tenth(wide / weights.length);
   const label = `Weights as bars: ${weights.map((w, i) => `k${i} ${formatNumber(w)}`).join(", ")}. Dashed: the even weight, ${formatNumber(1 / weights.length)}.`;
   const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${svgLine(0.5, 0, 0.5, high, "sl-axis")}${svgLine(even, 0, even, high, "sl-even")}`;

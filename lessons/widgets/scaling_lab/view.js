@@ -15,6 +15,10 @@ const steps = (name, label) =>
   `<output data-part="${name}-shown"></output></span></label>`;
 const tile = (name, label) => `<div class="sl-tile"><div>${label}</div><div class="sl-number" data-part="${name}"></div></div>`;
 const chart = (name, label) => `<section class="hg-panel sl-panel"><h4>${label}</h4><div data-part="${name}"></div></section>`;
+const [ROOMY, ALL_HIGH, ROW_HIGH] = [8, 192, 12]; // with more keys, the rows share this height
+
+/** Width and height of a cell; where a number has no room, the color says it. */
+const cellFor = (keys) => (keys <= ROOMY ? undefined : [keys <= 10 ? Math.floor(300 / keys) : 18, Math.max(Math.floor(ALL_HIGH / keys), ROW_HIGH)]);
 const HINT = "Point at a cell, or move with the arrow keys, to read what it says.";
 const LAB = `
   <div class="lw-bar">${steps("d", "d, the head dimension")}${checkbox("scaled", "divide by √d")}${steps("temperature", "temperature")}
@@ -44,7 +48,7 @@ class Lab extends View {
     const column = { rowAxis: "key", columnAxis: "column", leastWidth: 48 };
     this.grids = {
       scores: this.grid("scores", { title: "scores", tone: "scores", ...column }),
-      weights: this.grid("weights", { title: "weights", tone: "weights", shared: 12, ...column }),
+      weights: this.grid("weights", { title: "weights", tone: "weights", shared: MAX_KEYS, ...column }),
       jacobian: this.grid("jacobian", { title: "∂weights/∂scores", tone: "values", rowAxis: "weight", columnAxis: "score" }),
     };
     this.find("d").addEventListener("input", (event) => this.commit({ d: this.sizes[Number(event.target.value)] }));
@@ -94,10 +98,11 @@ class Lab extends View {
 
   drawQuery({ scaled }, { query, scores, weights, jacobian }) {
     const rows = weights.map((_, i) => `k${i}`);
-    const column = (numbers) => ({ rows, columns: [`q${query}`], values: numbers.map((x) => [x]) });
+    const size = cellFor(rows.length);
+    const column = (numbers) => ({ rows, size, columns: [`q${query}`], values: numbers.map((x) => [x]) });
     this.grids.scores.show(column(scores));
     this.grids.weights.show({ ...column(weights), note: "" });
-    this.grids.jacobian.show({ rows, columns: rows, values: jacobian, bound: 0.25 });
+    this.grids.jacobian.show({ rows, columns: rows, size, values: jacobian, bound: 0.25 });
     const bars = this.find("bars");
     bars.style.paddingTop = `${this.grids.weights.top}px`;
     bars.innerHTML = weightBars(weights, this.grids.weights.height, scaled);

@@ -11,9 +11,14 @@ export function cellSize(columns, small) {
   return columns <= 12 ? [36, 24] : columns <= 16 ? [34, 24] : columns <= 32 ? [16, 16] : [10, 10];
 }
 
+export const LOW = 20; // lower rows have smaller type
+const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
+/** Of the names of the rows, which are smaller where the rows are low. */
+export const namesWidth = (names, low) => longest(names) * (low ? 7 : 7.4) + (low ? 10 : 12);
+
 /**
  * Draws one matrix. options: title, note, tone (of TONES), rowAxis, columnAxis, small, sums, leastWidth (of a cell, in
- * pixels), size ([width, height] of a cell), unnamed (the rows have their names elsewhere), shared (up to so many rows,
+ * pixels), unnamed (the rows have their names elsewhere), shared (up to so many rows,
  * the grid on its left names them, where both fit side by side), headRoom (the most pixels for the columns' names), and
  * the callbacks
  * onPoint(row, column) when a cell is under the pointer or has the focus, onPaint(cells, done) where it is editable:
@@ -30,12 +35,12 @@ export class Grid {
     this.listen();
   }
 
-  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone; a new title, tone or bound. */
-  show({ rows, columns, values, blocked, sums, note = "", title = this.title, tone = this.tone, leastTop = 0, ...options }) {
+  /** data: rows, columns (labels), values (R × C), blocked (R × C or nothing), options of the tone; a new title, tone, size, shared or bound. */
+  show({ rows, columns, values, blocked, sums, note = "", title = this.title, tone = this.tone, leastTop = 0, size, shared = this.shared, ...options }) {
     if (title !== this.title) this.entitle(title);
-    const labels = JSON.stringify([rows, columns, leastTop]);
+    const labels = JSON.stringify([rows, columns, leastTop, size, shared]);
     const whole = labels !== this.labels;
-    if (whole) this.build(rows, columns, labels, leastTop);
+    if (whole) this.build(rows, columns, labels, leastTop, size, shared);
     this.tone = tone;
     const bound = options.bound ?? (["scores", "powers", "values"].includes(tone) ? boundOf(values) : 1);
     const settings = { ...options, tone, bound, size: this.width };
@@ -63,17 +68,17 @@ export class Grid {
     this.grid.setAttribute("aria-label", title);
   }
 
-  build(rows, columns, labels, leastTop) {
+  build(rows, columns, labels, leastTop, size, shared) {
     Object.assign(this, { labels, rows, columns });
-    [this.width, this.height] = this.size ?? cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
+    [this.width, this.height] = size ?? cellSize(Math.max(columns.length, this.small ? 0 : rows.length), this.small);
     this.width = Math.max(this.width, this.leastWidth ?? 0);
     this.across = columns.length + (this.sums ? 1 : 0);
     this.values = rows.map(() => []);
     this.hidden = rows.map(() => []);
-    const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
     const dense = this.width < 12;
+    const low = this.height < LOW;
     const upright = longest(columns) * 7.4 + 6 > this.width;
-    this.left = this.unnamed ? 0 : dense ? 26 : longest(rows) * 7.4 + 12;
+    this.left = this.unnamed ? 0 : dense ? 26 : namesWidth(rows, low);
     const room = dense ? 22 : upright ? longest(columns) * 7.4 + 8 : 22;
     this.top = Math.max(Math.min(room, this.headRoom ?? Infinity), leastTop);
     const place = { "--hg-w": this.width, "--hg-h": this.height, "--hg-left": this.left, "--hg-top": this.top };
@@ -83,8 +88,9 @@ export class Grid {
     this.grid.classList.toggle("hg-dense", this.width < 12);
     this.grid.classList.toggle("hg-unnamed", Boolean(this.unnamed));
     this.grid.classList.toggle("hg-editable", Boolean(this.onPaint));
-    this.grid.classList.toggle("hg-shared", rows.length <= this.shared);
-    this.grid.style.width = `calc(var(--hg-left) + ${columns.length * this.width + (this.sums ? (dense ? 18 : 62) : 0)}px)`;
+    this.grid.classList.toggle("hg-shared", rows.length <= shared);
+    this.grid.classList.toggle("hg-low", low);
+    this.grid.style.width = `calc(var(--hg-left) + ${columns.length * this.width + (this.sums ? (dense ? 18 : low ? 52 : 62) : 0)}px)`;
     const name = (text, i) => (dense ? (i % 8 ? "" : i) : escapeText(text));
     const head = columns.map((text, c) =>
       `<div class="hg-head" role="columnheader" title="${escapeText(text)}"><span>${name(text, c)}</span></div>`);
@@ -129,7 +135,7 @@ export class Grid {
   /** A smaller type where a number is too long for its cell. */
   fit(text) {
     const size = (this.width - 4) / (0.62 * text.length);
-    return this.width >= 34 && size < 12 ? `${size.toFixed(1)}px` : "";
+    return this.width >= 26 && size < 12 ? `${size.toFixed(1)}px` : "";
   }
 
   showSums(sums, whole) {
