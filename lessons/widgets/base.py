@@ -144,8 +144,9 @@ class LessonWidget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        picture = pictures.compact(repr(self), self.panels(), self.note(), self.lines(), self.drawing())
-        return {**data, "text/plain": repr(self), "text/html": picture}, metadata
+        said = repr(self)
+        picture = pictures.compact(said, self.panels(), self.note(), self.lines(), self.drawing())
+        return {**data, "text/plain": said, "text/html": picture}, metadata
 
     # Computed traits
 

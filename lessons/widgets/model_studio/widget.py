@@ -14,7 +14,7 @@ from traitlets import Any as AnyTrait
 from traitlets import observe, validate
 
 from lessons._checks import between, refusal, switch, whole
-from lessons.evaluation import evaluating, generate_all, translate
+from lessons.evaluation import evaluating, generate_all
 from lessons.interventions import Change, intervene, places_of
 from lessons.pretrained import load_translator
 from lessons.tasks import Task
@@ -61,6 +61,7 @@ class ModelStudio(LessonWidget):
     tokens = computed()
     about, weights = (AnyTrait(read_only=True).tag(sync=True) for _ in range(2))
     _moving = False
+    _generated: dict[str, Tensor] | None = None  # by changes, while one picture is made
 
     def __init__(
         self,
@@ -117,16 +118,21 @@ class ModelStudio(LessonWidget):
     @property
     def translation(self) -> str:
         """The model's translation with the changes."""
-        with intervene(self.model, self.active):
-            return self._translate()
+        return self.task.decode(self._generate(self.active)[0])
 
     @property
     def untouched(self) -> str:
         """The model's translation without the changes."""
-        return self._translate()
+        return self.task.decode(self._generate([])[0])
 
-    def _translate(self) -> str:
-        return translate(self.model, [self.sentence], self.task, max_len=self.longest)[0]
+    def _generate(self, changes: list[Change]) -> Tensor:
+        """The ids that the model writes, (1, T), BOS first."""
+        known = {} if self._generated is None else self._generated
+        if str(changes) not in known:
+            src = torch.tensor([self.task.encode(self.sentence)])
+            with intervene(self.model, changes):
+                known[str(changes)] = generate_all(self.model, src, self.task, max_len=self.longest)
+        return known[str(changes)]
 
     def words_of(self, sentence: str) -> list[str]:
         """The tokens of a sentence, as the task splits it."""
@@ -295,8 +301,8 @@ class ModelStudio(LessonWidget):
             self.place if self.place.endswith("attn") else f"decoder.{self.model.config.decoder_depth - 1}.cross_attn"
         )
         src = torch.tensor([self.task.encode(self.sentence)], device=next(self.model.parameters()).device)
+        ids = self._generate(self.active)
         with intervene(self.model, self.active), evaluating(self.model):
-            ids = generate_all(self.model, src, self.task, max_len=self.longest)
             _, weights = self.model(src, ids[:, :-1].to(src.device), need_weights=True)
         assert weights is not None  # it was asked for
         return self.task.tgt_vocab.decode(ids[0, :-1]), place, weights[place][0].cpu()
@@ -328,6 +334,13 @@ class ModelStudio(LessonWidget):
         return [f"Sentence: {self.sentence}", f"Translation: {self.translation}", *changed] + (
             [f"Without the changes: {self.untouched}"] if changed else []
         )
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
+        self._generated = {}  # the picture says the translation in several places
+        try:
+            return super()._repr_mimebundle_(**options)
+        finally:
+            self._generated = None
 
     def to_html(self) -> str:
         """A page that is alive: one file, which needs neither Python nor a network."""
