@@ -13,6 +13,7 @@ ALL = (
     "engine",
     "widgets",
     "studio",
+    "browsers",
     "site",
     "tasks",
     "decoding",

@@ -44,7 +44,7 @@ CELLS = [
     *(SEABORN.format(size=size) for size in (12, 64)),
 ]
 CLICK = """async ([target, watched, rounds, warmUp]) => {
-    const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
+    const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)') ?? document;
     const frame = () => new Promise(requestAnimationFrame);
     const afterPaint = () => new Promise(done => {
         const channel = new MessageChannel();

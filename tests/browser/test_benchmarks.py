@@ -1,6 +1,8 @@
 """The benchmarks of the widgets run in a real JupyterLab: a few clicks, whose times nobody judges."""
 
-from benchmarks import studio, widgets
+import pytest
+
+from benchmarks import browsers, studio, widgets
 from benchmarks.lab import open_cells
 
 
@@ -23,3 +25,9 @@ def test_a_smoke_run_of_the_studio(lab, capsys):
         "growth of the kernel",
     ):
         assert said in out
+
+
+@pytest.mark.parametrize("any_browser", browsers.NAMES, indirect=True)
+def test_a_smoke_run_in_other_browsers(any_browser, address, capsys, request):
+    browsers.measure(any_browser, request.node.callspec.params["any_browser"], address, smoke=True)
+    assert "toggle to painted in" in capsys.readouterr().out
