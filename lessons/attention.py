@@ -52,11 +52,11 @@ def masked_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
 
     scores (..., Q, K); allowed: bool, broadcastable to scores, True = may attend. Returns weights (..., Q, K).
     """
-    weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
     has_key = allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
-    if has_key.all():
-        return weights
-    return weights.masked_fill(~has_key, 0.0)  # the softmax of a row of -inf is NaN
+    blocked = ~allowed & has_key  # without a key, the softmax of a row of -inf would be NaN
+    added = torch.zeros_like(blocked, dtype=scores.dtype).masked_fill(blocked, -torch.inf)
+    weights = (scores + added).softmax(dim=-1)  # as scores.masked_fill(blocked, -torch.inf), but faster backward
+    return weights if has_key.all() else weights.masked_fill(~has_key, 0.0)
 
 
 class MultiHeadAttention(nn.Module):
@@ -177,7 +177,8 @@ def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropou
         raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
     fraction(dropout=dropout)
     try:
-        leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+        same = q.shape[:-2] == k.shape[:-2] == v.shape[:-2]
+        leading = q.shape[:-2] if same else np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     except ValueError:
         shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
         raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
