@@ -10,8 +10,10 @@ from lessons import masks
 from lessons.attention import MultiHeadAttention, attend
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, beam, greedy, last, sample
+from lessons.language_model import LanguageModel, LanguageModelConfig, generate, text_loss, train
 from lessons.positions import LearnedPositions, SinusoidalPositions
 from lessons.torch_attention import MultiheadAttentionByHand
+from lessons.training import Recipe
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 
@@ -71,3 +73,17 @@ def test_decoding(decoder):
     drawn = last(sample(decoder(model, IDS), VOCAB, generator=torch.Generator(), top_k=3, top_p=0.9, max_len=5)).ids
     assert ids.device.type == drawn.device.type == "cpu"
     assert last(beam(decoder(model, IDS[:1]), VOCAB, width=3, max_len=5)).kept
+
+
+@pytest.mark.parametrize("window", [None, 2])
+@pytest.mark.parametrize("positions", ["learned", "sinusoid", "rotary"])
+def test_language_model(positions, window):
+    sizes = {"vocabulary": 7, "d_model": 8, "num_layers": 1, "num_heads": 2, "d_ff": 12, "max_len": 20}
+    model = on_cpu(lambda: LanguageModel(LanguageModelConfig(**sizes, positions=positions, window=window)))
+    text = IDS.flatten()
+    assert all(p.loss < 4 for p in train(model, text, Recipe(steps=2, batch_size=2), length=4))
+    assert text_loss(model, text, 3) < 4
+    found = generate(
+        model, IDS, 4, top_p=0.9, min_p=0.1, repetition_penalty=1.2, stop=3, generator=torch.Generator("cpu")
+    )
+    assert found.device.type == "cpu"

@@ -29,7 +29,7 @@ def windows(text: Tensor, length: int, batch_size: int, generator: torch.Generat
     """
     positive(batch_size=batch_size)
     _check_text(text, length)
-    start = torch.randint(len(text) - length, (batch_size,), generator=generator)
+    start = torch.randint(len(text) - length, (batch_size,), generator=generator, device=generator.device)
     return text[start.to(text.device)[:, None] + torch.arange(length + 1, device=text.device)]
 
 

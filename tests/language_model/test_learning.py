@@ -78,6 +78,14 @@ def test_matrices_decay_and_vectors_do_not():
     torch.testing.assert_close(model.norm.weight, torch.ones(12))
 
 
+def test_the_loss_is_smoothed_as_the_recipe_says():
+    model, generator = scrambled(SMALL).float(), torch.Generator().manual_seed(1)
+    ids = windows(TEXT, 12, 8, generator)
+    expected, plain = (next_token_loss(model, ids, smoothing=smoothing).item() for smoothing in (0.5, 0.0))
+    found = next(train(model, TEXT, replace(RECIPE, smoothing=0.5), length=12)).loss
+    assert found == pytest.approx(expected, rel=1e-5) != pytest.approx(plain, rel=1e-3)
+
+
 def test_bfloat16_and_no_clipping():
     recipe = replace(RECIPE, steps=2, precision="bfloat16", clip=None)
     assert all(p.loss < 4 for p in train(LanguageModel(SMALL), TEXT, recipe, length=12))

@@ -119,14 +119,16 @@ def test_other_positions_and_left_padding_are_read_as_theirs():
     assert_same(found[real.bool()], expected[real.bool()])
 
 
-def test_a_copy_is_a_copy_and_can_learn():
-    model = theirs("gpt2", tie_word_embeddings=True)
-    mine, before = ours("gpt2", model), model.transformer.wte.weight.clone()
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_a_copy_is_a_copy_and_can_learn(kind):
+    model = theirs(kind, tie_word_embeddings=True)
+    mine, embedding = ours(kind, model), model.get_input_embeddings().weight
+    before = embedding.detach().clone()
     assert mine.out_proj.weight is mine.embedding.weight
     mine(IDS).sum().backward()
     with torch.no_grad():
         mine.embedding.weight.add_(1.0)
-    assert torch.equal(model.transformer.wte.weight, before)
+    assert torch.equal(embedding, before)
     assert all(x.grad is not None for x in mine.parameters())
 
 
