@@ -10,7 +10,7 @@ LOCK = $(VENV_PYTHON) -m uv pip compile pyproject.toml --quiet --universal --pyt
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-lab: ## open the course in JupyterLab
+lab: ## open the course in JupyterLab; with one lesson: make lab LESSON=03
 	$(SETUP)
 	$(VENV_PYTHON) -m tools.lab $(LAB_ARGS)
 

@@ -1,4 +1,4 @@
-"""Opens the course in JupyterLab: python -m tools.lab [options of JupyterLab].
+"""Opens the course in JupyterLab: python -m tools.lab [options of JupyterLab]; LESSON=03 says with which lesson.
 
 The course's settings are JupyterLab's defaults here (`tools/jupyter`): what the user has set stays, and stays stronger.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from tools.copies import Copies, CopyError
 
 ROOT = Path(__file__).resolve().parent.parent
-FIRST_LESSON = "work/00_start_here.ipynb"
+FIRST_LESSON = "00"
 # What Jupyter, IPython and Matplotlib would write to the user's home folder.
 KEPT_AT_HOME = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "MPLCONFIGDIR")
 
@@ -26,8 +26,8 @@ def set_environment() -> None:
             os.environ.setdefault(name, str(folder / name.lower()))
 
 
-def make_copies() -> None:
-    """Give the learner a copy of each lesson that they have none of."""
+def make_copies() -> Copies:
+    """The learner's copies, with one of each lesson that they had none of."""
     copies = Copies()
     try:
         copies.make_missing()
@@ -35,15 +35,24 @@ def make_copies() -> None:
         sys.exit(f"Your copies of the lessons cannot be made: {error}")
     if outdated := copies.outdated():
         print(f"There is a new edition of {', '.join(outdated)}: `make update` brings it into your copies.", flush=True)
+    return copies
+
+
+def chosen(names: list[str], number: str) -> str:
+    """The file of the lesson with this number."""
+    numbers = {name[:2]: name for name in names if name[:2].isdigit()}
+    if number not in numbers:
+        sys.exit(f"LESSON is {number!r}; expected one of {', '.join(numbers)}: make lab LESSON=03")
+    return numbers[number]
 
 
 def main(arguments: list[str]) -> None:
     os.chdir(ROOT)  # the root of the server is the whole course, so that the copies reach ../images
-    make_copies()
+    name = chosen(make_copies().names(), os.environ.get("LESSON", FIRST_LESSON))
     set_environment()
     from jupyterlab.labapp import LabApp
 
-    LabApp.launch_instance([f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}", *arguments])
+    LabApp.launch_instance([f"--LabApp.default_url=/lab/tree/work/{name}", *arguments])
 
 
 if __name__ == "__main__":

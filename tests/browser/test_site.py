@@ -243,6 +243,14 @@ def test_a_page_is_accessible(visitor, home, name, theme):
     assert [one["id"] for one in found if one["impact"] in SEVERE] == []
 
 
+def test_a_lesson_says_what_to_type_to_work_on_it(visitor, home):
+    visitor.goto(f"{home}notebooks/03_masked_attention.html")
+    command = visitor.get_by_text("make lab LESSON=03")
+    expect(command).to_be_hidden()
+    visitor.locator("summary", has_text="Work on this in JupyterLab").click()
+    expect(command).to_be_visible()
+
+
 def test_paper_gets_the_lesson_alone(visitor, home):
     visitor.emulate_media(media="print")
     visitor.goto(f"{home}notebooks/03_masked_attention.html")

@@ -68,4 +68,11 @@ def test_the_first_lesson_opens_in_the_folder_of_the_course(home, monkeypatch):
     lab.main(["--no-browser"])
     assert Path.cwd() == lab.ROOT
     assert started == [["--LabApp.default_url=/lab/tree/work/00_start_here.ipynb", "--no-browser"]]
-    assert (home / lab.FIRST_LESSON).is_file()
+    assert (home / "work" / "00_start_here.ipynb").is_file()
+
+
+def test_a_lesson_is_chosen_by_its_number():
+    names = ["00_start_here.ipynb", "03_masked_attention.ipynb", "reference_card.ipynb"]
+    assert lab.chosen(names, "03") == "03_masked_attention.ipynb"
+    with pytest.raises(SystemExit, match="LESSON is '3'; expected one of 00, 03: make lab LESSON=03"):
+        lab.chosen(names, "3")

@@ -38,6 +38,16 @@ START = (
 )
 
 
+# From the files in class/ to the pages that they become.
+LINKS = {
+    "(../README.md#lessons-and-widgets)": "(index.md)",
+    "(README.md#the-teachers-overview)": "(class.md#The-teacher's-overview)",
+    "(README.md)": "(class.md)",
+    "(TEACHING.md)": "(teachers.md)",
+}
+PAGES = {"TEACHING.md": "teachers.md", "README.md": "class.md"}
+
+
 def prepare(source: Path) -> None:
     """Write all that Sphinx reads."""
     shutil.rmtree(source, ignore_errors=True)
@@ -45,6 +55,8 @@ def prepare(source: Path) -> None:
     shutil.copytree(ROOT / "images", source / "images")
     shutil.copytree(HERE / "static", source / "_static")
     shutil.copy(HERE / "conf.py", source)
+    for name, page in PAGES.items():
+        (source / page).write_text(for_the_site((ROOT / "class" / name).read_text(encoding="utf-8")), encoding="utf-8")
     alive.write_scripts(source / "_static")
     (source / "notebooks").mkdir()
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -59,6 +71,12 @@ def prepare(source: Path) -> None:
     for module in MODULES:
         text = f"# lessons.{module}\n\n```{{eval-rst}}\n.. automodule:: lessons.{module}\n   :members:\n```\n"
         (source / "api" / f"{module}.md").write_text(text, encoding="utf-8")
+
+
+def for_the_site(text: str) -> str:
+    for link, page in LINKS.items():
+        text = text.replace(link, page)
+    return text
 
 
 def _write_smaller(picture: Path, target: Path) -> None:

@@ -11,7 +11,13 @@ from nbformat import NotebookNode
 from tools.site import alive
 
 STILL = "<p class='course-still'>A picture. This widget needs Python: open the lesson in JupyterLab.</p>"
-WORK = "\n\n*Work on this in JupyterLab: [how to start](../start.md).*"
+WORK = '\n\n<a class="course-button" href="#work-on-this">Work on this in JupyterLab</a>'
+WAY = """<details class="course-work"><summary class="course-button">Work on this in JupyterLab</summary>
+<p>In the folder of the course, which you <a href="../start.html">get and set up once</a>, type:</p>
+<pre id="work-on-this">make lab LESSON={number}</pre>
+<p>JupyterLab opens with this lesson, in your own copy: <code>work/{name}.ipynb</code>. There you can run and change
+every cell, and each exercise has its check. Without <code>make</code>, type
+<code>.venv\\Scripts\\python -m tools.lab</code> and choose the file on the left.</p></details>"""
 SOURCE = re.compile(r'href="\.\./lessons/(\w+)[^"]*"')  # of the package, from a hint
 DRAWING = re.compile(r"\]\(attachment:(\w+)\.png\)")
 WIDGET = re.compile(r"^\w+(?=: )")
@@ -35,7 +41,7 @@ def page(notebook: NotebookNode, name: str, folder: Path) -> NotebookNode:
                 data["text/html"] = _widget(cell.source, data["text/html"])
             elif "text/html" in data:
                 data["text/html"] = SOURCE.sub(r'href="../api/\1.html"', data["text/html"])
-    return _with_ways_to_work(notebook)
+    return _with_ways_to_work(notebook, name)
 
 
 def _write_figure(output: NotebookNode, path: Path) -> None:
@@ -58,10 +64,13 @@ def _widget(source: str, picture: str) -> str:
     return alive.embedded(widget, picture) if widget else STILL + picture
 
 
-def _with_ways_to_work(notebook: NotebookNode) -> NotebookNode:
-    """After each exercise, how to work on it."""
+def _with_ways_to_work(notebook: NotebookNode, name: str) -> NotebookNode:
+    """Below the title, and from each exercise: what to type to work on it."""
     for place in reversed([i for i, cell in enumerate(notebook.cells) if "stub" in cell.metadata]):
         above = notebook.cells[place - 1] if place else None
         if above is not None and above.cell_type == "markdown":
             above.source += WORK
+    if name[:2].isdigit():
+        title, _, rest = notebook.cells[0].source.partition("\n")
+        notebook.cells[0].source = f"{title}\n\n{WAY.format(number=name[:2], name=name)}\n{rest}"
     return notebook
