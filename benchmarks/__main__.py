@@ -1,6 +1,10 @@
 import argparse
 import importlib
+import platform
 import sys
+from pathlib import Path
+
+import torch
 
 import benchmarks
 
@@ -22,6 +26,15 @@ ALL = (
 )
 
 
+def processor() -> str:
+    """What goals are measured on: the processor's name and its vector instructions, as torch uses them."""
+    names = []
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    return f"{(names or [platform.processor()])[0]}, {torch.backends.cpu.get_cpu_capability()}"
+
+
 def main(arguments: list[str]) -> int:
     """The exit status: 1 where a goal is missed, at full size."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the course costs, against goals.")
@@ -32,6 +45,7 @@ def main(arguments: list[str]) -> int:
         if name not in ALL:
             parser.error(f"no benchmark is called {name!r}; expected one of {', '.join(ALL)}")
     benchmarks.missed.clear()
+    print(f"on {processor()}")
     for name in options.names or ALL:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"{name}: {module.__doc__.splitlines()[0]}", flush=True)

@@ -16,7 +16,7 @@ from benchmarks import report
 from lessons.attention import attend
 from lessons.masks import causal, combine, padding_from_lengths
 
-SIZES, TINY = (8, 8, 128, 64), (2, 2, 8, 4)  # B, H, T, D
+SIZES, TINY = ((32, 4, 12, 16), (8, 8, 128, 64), (1, 4, 512, 32)), ((2, 2, 8, 4),)  # B, H, T, D
 WARM_UP, ROUNDS = 5, 60
 GOAL_FUSED, GOAL_READABLE = 1.05, 1.05  # within 5 %; no slower, give or take the noise
 
@@ -65,20 +65,25 @@ def median_ratio(
     return statistics.median(ratios[WARM_UP:])
 
 
-def main(*, smoke: bool = False) -> None:
-    sizes, rounds = (TINY, 1) if smoke else (SIZES, ROUNDS)
+def compare(sizes: tuple[int, ...], rounds: int) -> None:
     batch_size, _, length, _ = sizes
+    lengths = torch.linspace(length, length // 2, batch_size).long()
+    masks = {"no mask": None, "causal & padding": combine(causal(length), padding_from_lengths(lengths))}
+    for name, allowed in masks.items():
+        ratio = median_ratio(fused, of_torch, sizes, allowed, rounds)
+        report(f"{length} tokens, without weights / torch, {name}", ratio, "×", GOAL_FUSED)
+    for name, allowed in masks.items():
+        ratio = median_ratio(readable, of_the_annotated_transformer, sizes, allowed, rounds)
+        report(f"{length} tokens, with weights / plain, {name}", ratio, "×", GOAL_READABLE)
+
+
+def main(*, smoke: bool = False) -> None:
+    all_sizes, rounds = (TINY, 1) if smoke else (SIZES, ROUNDS)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    lengths = torch.linspace(length // 2, length, batch_size).long()
-    masks = {"no mask": None, "causal & padding": combine(causal(length), padding_from_lengths(lengths))}
     try:
-        for name, allowed in masks.items():
-            ratio = median_ratio(fused, of_torch, sizes, allowed, rounds)
-            report(f"without weights / torch, {name}", ratio, "×", GOAL_FUSED)
-        for name, allowed in masks.items():
-            ratio = median_ratio(readable, of_the_annotated_transformer, sizes, allowed, rounds)
-            report(f"with weights / Annotated Transformer, {name}", ratio, "×", GOAL_READABLE)
+        for sizes in all_sizes:
+            compare(sizes, rounds)
     finally:
         torch.set_num_threads(threads)

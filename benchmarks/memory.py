@@ -11,7 +11,7 @@ import nbformat
 from benchmarks import report
 from benchmarks.notebooks import ROOT, load
 
-GOAL_PEAK, GOAL_OWN = 1000, 600  # MB
+GOAL_PEAK, GOAL_LARGEST, GOAL_OWN = 350, 600, 600  # MB; the largest is lesson 14, with its pretrained model
 ASK = """
 import pathlib
 
@@ -36,11 +36,12 @@ def main(*, smoke: bool = False) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["LESSONS_PROGRESS"] = ""
     empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import lessons.plots")])
-    notebooks = {"import lessons.plots": empty}
+    torch_alone = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import torch")])
+    notebooks = {"import torch": torch_alone, "import lessons.plots": empty}
     if not smoke:
         paths = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
         notebooks |= {path.name: nbformat.read(path, as_version=4) for path in paths}
     for name, notebook in notebooks.items():
         peak, own = peak_and_own(notebook)
-        report(name, peak, "MB", GOAL_PEAK)
+        report(name, peak, "MB", GOAL_LARGEST if name.startswith("14_") else GOAL_PEAK)
         report(f"{name}, to itself", own, "MB", GOAL_OWN)

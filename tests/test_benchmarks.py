@@ -33,7 +33,8 @@ def run_here(command, **options):
 def test_a_smoke_run(name, capsys, monkeypatch):
     monkeypatch.setattr(subprocess, "run", run_here)
     assert main(["--smoke", name]) == 0
-    assert capsys.readouterr().out.startswith(f"{name}: ")
+    out = capsys.readouterr().out
+    assert out.startswith("on ") and f"\n{name}: " in out
 
 
 def test_what_the_widgets_store(capsys):
