@@ -21,7 +21,7 @@ def test_a_smoke_run_of_the_studio(lab, capsys):
         "to its picture",
         "12 tokens, change",
         "typed to translated",
-        "messages of one",
+        "messages of a change",
         "growth of the kernel",
     ):
         assert said in out
