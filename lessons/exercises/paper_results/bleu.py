@@ -211,6 +211,10 @@ scoring = Exercise(
             _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * f[0] / t[0]),
             "You count single words only, so their order would not matter at all.",
         ),
+        Mistake(
+            edited(bleu, "(1, 2, 3, 4)", "(1, 2, 3)"),
+            "Runs of four words are missing: you stop at n = 3. range(1, 4) ends there, too.",
+        ),
     ],
     hints=[
         "For n = 1, 2, 3 and 4: add up what matches gives for each sentence, found and total apart. Add up the lengths "

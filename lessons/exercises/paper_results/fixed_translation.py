@@ -21,11 +21,16 @@ def translation(next_logits, reference: Tensor, bos_id: int, eos_id: int, max_le
 
 
 def _translate_with(candidate, rows, reference, bos_id, eos_id, max_len):
-    """The model is a table: a row for the last token, and for how often that token has occurred so far."""
+    """The model is a table: a row for the last token, and for how often that token has occurred so far.
+
+    Without BOS at the front it gives other tokens.
+    """
 
     def next_logits(ids):
         ids = torch.as_tensor(ids)
-        return rows[(ids == ids[-1]).sum() - 1, ids[-1]]
+        times = min(int((ids == ids[-1]).sum()), len(rows))
+        logits = rows[times - 1, ids[-1]]
+        return logits if ids[0] == bos_id else logits.roll(1)
 
     generated = candidate(next_logits, reference, bos_id, eos_id, max_len)
     return generated if generated is None else torch.as_tensor(generated).long()
@@ -126,6 +131,10 @@ forcing_hunt = Exercise(
         Mistake(
             lambda f, reference, bos, eos, n: reference[1:-1].tolist(),
             "That is the reference itself. Its BLEU is 100, and the model was never used.",
+        ),
+        Mistake(
+            edited(translation, "torch.tensor(ids)", "torch.tensor(ids[1:] or ids)"),
+            "After the first token, the model no longer reads BOS. It stays at the front: take it off only at the end.",
         ),
     ],
     hints=[

@@ -169,6 +169,12 @@ ngrams = Exercise(
             edited(matches, "sum(ours.values())", "len(hypothesis)"),
             "You return the number of words. There are n - 1 fewer n-grams than words.",
         ),
+        Mistake(
+            edited(matches, "range(len(words) - n + 1)", "range(0, len(words) - n + 1, n)"),
+            "Your n-grams don't overlap: each one begins where the one before it ends. “a b c” has "
+            "two pairs, “a b” and “b c”.",
+            also=[edited(matches, "range(len(words) - n + 1)", "range(0, len(words), n)")],
+        ),
     ],
     hints=[
         "Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) counts the n-grams of one side.",

@@ -90,6 +90,16 @@ errors = Exercise(
             edited(mean_and_error, "scores.mean()", "scores.median()"),
             "That is the median. It can be a good choice, but the task is the mean.",
         ),
+        Mistake(
+            edited(mean_and_error, "scores.std()", "(scores - scores.mean()).abs().mean()"),
+            "That is the mean of the distances. The standard deviation squares them first, divides their sum by N - 1, "
+            "and takes the root.",
+        ),
+        Mistake(
+            lambda scores: tuple(round(float(x), 1) for x in mean_and_error(scores)),
+            "You rounded the results. Return them as they are, and round where you print them.",
+            also=[lambda scores: tuple(round(float(x), 2) for x in mean_and_error(scores))],
+        ),
     ],
     hints=[
         "scores.std() divides by N - 1, as it should.",

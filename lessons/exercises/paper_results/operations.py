@@ -121,6 +121,19 @@ counting = Exercise(
             lambda n, d, k: tuple(count // n for count in operations(n, d, k)),
             "That is the cost of one token. The layer reads n of them.",
         ),
+        Mistake(
+            edited(
+                operations,
+                "attention, recurrent, 4 * recurrent, k * n * d**2",
+                "attention, recurrent, k * n * d**2, 4 * recurrent",
+            ),
+            "Your last two numbers are swapped: the LSTM comes before the convolution.",
+        ),
+        Mistake(
+            edited(operations, "n**2 * d + n**2 * d", "8 * n**2 * d"),
+            "You multiplied by the number of heads. But a head has only d / num_heads features: all heads together "
+            "take as much as a single one with d features.",
+        ),
     ],
     hints=[
         "A matrix product (n × d) · (d × m) takes n·d·m multiply-adds.",

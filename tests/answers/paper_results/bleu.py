@@ -133,3 +133,16 @@ with wrong("It goes wrong here: no run of three words is found"):
             logs += math.log(found / max(total, 1) + 1e-9)
         penalty = min(1.0, math.exp(1 - sum(map(len, references)) / sum(map(len, written))))
         return 100 * penalty * math.exp(logs / 4)
+
+
+with wrong("Runs of four words are missing"):
+
+    def my_bleu(hypotheses, references, matches):
+        precisions = []
+        for n in range(1, 4):
+            found, total = map(sum, zip(*(matches(h, r, n) for h, r in zip(hypotheses, references))))
+            if not found:
+                return 0.0
+            precisions.append(found / total)
+        c, r = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * min(1, math.exp(1 - r / c)) * math.prod(precisions) ** (1 / len(precisions))

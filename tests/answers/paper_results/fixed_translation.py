@@ -128,3 +128,12 @@ with wrong("it stops where the reference ends"):
                 tokens.append(token)
             ids = torch.cat([ids, torch.tensor([token])])
         return tokens
+
+
+with wrong("the model no longer reads BOS"):
+
+    def fixed_translation(next_logits, right, bos_id, eos_id, max_len):
+        tokens = [int(next_logits(torch.tensor([bos_id])).argmax())]
+        while len(tokens) < max_len and tokens[-1] != eos_id:
+            tokens.append(int(next_logits(torch.tensor(tokens)).argmax()))
+        return [token for token in tokens if token != eos_id]

@@ -108,7 +108,7 @@ with wrong("You count every pair of equal n-grams"):
 
 edit("ours.total()", "len(written) - n + 1", "that is 0 of them, not -1")
 
-with wrong("Values: found differs"):
+with wrong("Your n-grams don't overlap"):
 
     def my_matches(written, right, n):
         ours = Counter(tuple(written[i : i + n]) for i in range(0, len(written) - n + 1, n))

@@ -71,3 +71,16 @@ with wrong("your code changed its argument scores"):
         mean = scores.mean()
         scores -= mean
         return mean, torch.sqrt((scores**2).sum() / (len(scores) - 1) / len(scores))
+
+
+with wrong("That is the mean of the distances"):
+
+    def my_mean_and_error(scores):
+        middle = scores.mean()
+        return middle, (scores - middle).abs().mean() / math.sqrt(len(scores))
+
+
+with wrong("You rounded the results"):
+
+    def my_mean_and_error(scores):
+        return round(scores.mean().item(), 1), round(scores.std().item() / math.sqrt(len(scores)), 1)

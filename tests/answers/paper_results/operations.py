@@ -87,3 +87,18 @@ with wrong("Values: self-attention differs"):
 
 
 edit(", 2 * n * d * d, 8 * n * d * d, k * n * d * d", "", "my_operations returned one thing")
+
+
+with wrong("You multiplied by the number of heads"):
+
+    def my_operations(n, d, k):
+        heads = 4
+        attention = 4 * n * d * d + heads * (n * n * d + n * n * d)
+        return attention, 2 * n * d * d, 8 * n * d * d, n * k * d * d
+
+
+with wrong("Your last two numbers are swapped"):
+
+    def my_operations(n, d, k):
+        recurrent = 2 * n * d * d
+        return 4 * n * d * d + 2 * n * n * d, recurrent, n * k * d * d, 4 * recurrent
