@@ -76,6 +76,7 @@ bug_hunt = Exercise(
         Mistake(
             edited(maps, "~real", "real"),
             "The mask is inverted: tokens now attend only to padding. real is True where there is a token.",
+            also=[edited(maps, ("~real", "real"), ("-torch.inf", "-1e9"))],
         ),
         Mistake(
             edited(maps, BOTH_SIDES, EMPTY_ROWS_0),

@@ -80,6 +80,18 @@ previous = Exercise(
             lambda w: w[:, 1:, :-1].mean(dim=(-2, -1)),
             "You took the mean over all pairs. Only pairs whose key is just before the query count: a diagonal.",
         ),
+        Mistake(
+            edited(previous_token_score, ".mean(", "[..., :-1].mean("),
+            "The last token is missing. It has a token before it; only the first has none.",
+        ),
+        Mistake(
+            edited(previous_token_score, ("offset=-1", "offset=0"), (".mean(", "[..., 1:].mean(")),
+            "That is how much a token looks at itself. The token before it is weights[:, i, i - 1].",
+        ),
+        Mistake(
+            lambda w: w.tril(-1).sum(dim=-1)[:, 1:].mean(dim=-1),
+            "You added the weights of all earlier tokens. Only the one just before the query counts.",
+        ),
     ],
     hints=[
         "The weight that query i gives to the token before it is weights[:, i, i - 1], for i = 1 to T − 1.",

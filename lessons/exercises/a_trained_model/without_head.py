@@ -131,6 +131,14 @@ silence = Exercise(
             edited(without_head, "kept @", "joined.new_zeros(joined.shape) @"),
             "Everything is silent: only the bias of out_proj is left.",
         ),
+        Mistake(
+            edited(without_head, f"..., {PLACE}", f":, {PLACE}"),
+            "You silenced tokens: [:, a:b] cuts axis 1, which counts the tokens. Write [..., a:b] for the last axis.",
+        ),
+        Mistake(
+            edited(without_head, "= 0.0", f"= joined[..., {PLACE}].mean(dim=(0, 1))"),
+            "You put the head's mean in its place: mean ablation. Here the head outputs 0.",
+        ),
     ],
     hints=[
         "joined contains head 0 in the first d features, head 1 in the next d, …",

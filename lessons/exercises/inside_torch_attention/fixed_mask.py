@@ -70,6 +70,10 @@ bug_hunt = Exercise(
             "then a reshape. Leave the last two axes alone.",
             also=[lambda blocked, h: blocked.repeat(h, 1, 1).mT.reshape(-1, *blocked.shape[1:])],
         ),
+        Mistake(
+            lambda blocked, h: blocked[:1].expand(h * len(blocked), -1, -1),
+            "Every sentence gets the mask of the first one. Each needs its own, for all of its heads.",
+        ),
     ],
     hints=[
         "Try it with two sentences and two heads. Which sentence does each of the four rows of the mask belong to?",

@@ -96,3 +96,12 @@ with wrong("You blocked the padding's rows as well"):
 edit("scores = scores.masked_fill", "scores.masked_fill", "there is no mask at all")
 
 edit("softmax(dim=-1)", "softmax(dim=-2)", "The softmax goes over the queries")
+
+
+with wrong("The mask is inverted"):
+
+    def fixed_maps(x, w_q, w_k, num_heads, real):
+        q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        scores = scores.masked_fill(real[:, None, None], torch.finfo(scores.dtype).min)
+        return scores.softmax(-1)

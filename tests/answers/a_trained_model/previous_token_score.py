@@ -53,3 +53,21 @@ edit(
     "weights.tril(-1).sum(-1).mean(",
     "Values: the list of scores differs",
 )
+
+
+with wrong("The last token is missing"):
+
+    def my_previous_token_score(weights):
+        return torch.diagonal(weights, offset=-1, dim1=1, dim2=2)[:, :-1].mean(-1)
+
+
+with wrong("how much a token looks at itself"):
+
+    def my_previous_token_score(weights):
+        return torch.diagonal(weights, dim1=1, dim2=2)[:, 1:].mean(-1)
+
+
+with wrong("the weights of all earlier tokens"):
+
+    def my_previous_token_score(weights):
+        return weights.tril(-1).sum(-1)[:, 1:].mean(-1)

@@ -105,3 +105,22 @@ with wrong("could not be run to its end"):
         d = joined.size(-1) // num_heads
         kept = torch.cat([joined[..., : head * d], joined[..., (head + 1) * d :]], dim=-1)
         return kept @ w_out.T + b_out
+
+
+with wrong("You silenced tokens"):
+
+    def my_without_head(joined, num_heads, head, w_out, b_out):
+        d = joined.size(-1) // num_heads
+        x = joined.clone()
+        x[:, head * d : (head + 1) * d] = 0
+        return x @ w_out.T + b_out
+
+
+with wrong("mean ablation"):
+
+    def my_without_head(joined, num_heads, head, w_out, b_out):
+        d = joined.size(-1) // num_heads
+        x = joined.clone()
+        place = slice(head * d, (head + 1) * d)
+        x[..., place] = x[..., place].mean((0, 1))
+        return x @ w_out.T + b_out

@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -46,3 +46,9 @@ edit(
     "num_heads, dim=0).transpose(1, 2).reshape(-1, *blocked.shape[1:])",
     "Leave the last two axes alone",
 )
+
+
+with wrong("gets the mask of the first one"):
+
+    def fixed_mask(blocked, num_heads):
+        return blocked[:1].expand(num_heads * len(blocked), -1, -1)
