@@ -16,7 +16,7 @@
               torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks
               costs            what a layer costs: multiply-adds, steps in a row, hops between tokens, seconds
               mask_arguments   what the mask arguments of torch and of this course mean, asked by trying
-              tasks            data to learn from: generated, or read from a file of sentence pairs
+              tasks            data to learn from: generated, or read from a file of sentence pairs, or one text
     floor 2   transformer      Encoder, Decoder, Transformer, count_parameters()
     floor 3   parity           to_torch(), from_torch(): the same weights in torch.nn's own modules; from_bert_names()
               training         the loss, the schedules, trained(), a Trainer whose fit() yields its progress
