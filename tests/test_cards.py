@@ -16,6 +16,7 @@ from lessons.attention import MultiHeadAttention, attend, join_heads, split_head
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, distribution, greedy, last
 from lessons.exercises.paper_results import errors
+from lessons.language_model import GroupedQueryAttention, RMSNorm, Rotary, SwiGLU
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import allowed_to_additive, causal, combine, padding
 from lessons.parity import BERT_LAYER_NAMES, BERT_NAMES, from_bert_names, from_torch, load_from_torch
@@ -442,3 +443,18 @@ def test_15_paper_results(seed):
     assert card.bleu([["a", "b"]], [["a", "b"]]) == 0  # no run of four words
     scores = torch.randn(count)
     assert card.mean_and_error(scores.tolist()) == pytest.approx([x.item() for x in errors.reference(scores)])
+
+
+@five_draws
+def test_16_from_the_paper_to_llama(seed):
+    card, (b, t, kv_heads, group, pairs, d_ff) = run_card("16"), sizes(seed, 6)
+    d, heads = 2 * pairs, kv_heads * group
+    x = draw(b, t, heads * d)
+    norm, network = RMSNorm(heads * d).double(), SwiGLU(heads * d, d_ff).double()
+    nn.init.normal_(norm.weight)
+    assert_same(card.rms_norm(x, norm.weight), norm(x), [x, norm.weight])
+    matrices = [network.gate_proj.weight, network.up_proj.weight, network.down_proj.weight]
+    assert_same(card.swiglu(x, *matrices), network(x), [x, *matrices])
+    ours = GroupedQueryAttention(heads * d, heads, kv_heads, rotary=Rotary(d)).double()
+    matrices = [layer.weight for layer in (ours.q_proj, ours.k_proj, ours.v_proj, ours.out_proj)]
+    assert_same(card.attention(x, *matrices, d), ours(x, causal(t))[0], [x, *matrices])

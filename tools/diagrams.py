@@ -471,8 +471,17 @@ GROUPS = (
         chained=False,
         lessons={"13": "Inside torch\nattention", "14": "A trained\nmodel", "15": "Paper\nresults"},
     ),
+    Group(
+        name="Today's models",
+        left=28,
+        top=628,
+        gap=24,
+        kind="data",
+        chained=True,
+        lessons={"16": "From the paper\nto Llama"},
+    ),
 )
-READY = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15")
+READY = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16")
 
 
 def _lesson(box: Box, number: str, title: str, ready: Collection[str]) -> str:
@@ -522,18 +531,19 @@ def _map_in_words(ready: Collection[str]) -> str:
 
 def course_map(ready: Collection[str] = READY) -> str:
     """The lessons and what they build on; those whose number is not in ``ready`` are drawn as planned."""
-    attention, model, training, beyond = map(_group_frame, GROUPS)
+    attention, model, training, beyond, today = map(_group_frame, GROUPS)
     start = Box(118, 105, *LESSON_SIZE, "data")
     arrows = [
         _line(start.bottom, (start.x, attention.top[1])),
         _line(attention.bottom, model.top),
         _line((training.x, model.bottom[1]), training.top),
         _line(training.right(), beyond.left()),
+        _line((today.x, training.bottom[1]), today.top),
     ]
     key = _quiet(932, 34, "An arrow leads from lessons to those that build on them", "end")
     groups = [part for group in GROUPS for part in _group(group, ready)]
     lessons = [*groups, _lesson(start, *START, ready)]
-    return _picture("course-map", 630, "The course", _map_in_words(ready), [key, *lessons, *arrows])
+    return _picture("course-map", 782, "The course", _map_in_words(ready), [key, *lessons, *arrows])
 
 
 # --- An encoder layer, Post-LN and Pre-LN ---------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""Lesson 16, my_count: what learners write."""
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        d = d_model // num_heads
+        attention = d_model * (num_heads + 2 * num_kv_heads) * d + num_heads * d * d_model
+        per_layer = attention + 3 * d_model * d_ff + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+with right:
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        w_q = w_o = d_model * d_model
+        w_k = w_v = d_model * d_model * num_kv_heads / num_heads
+        gate = up = down = d_model * d_ff
+        norm = d_model
+        total = vocabulary * d_model
+        for _ in range(num_layers):
+            total += w_q + w_k + w_v + w_o + gate + up + down + 2 * norm
+        return total + norm + d_model * vocabulary
+
+
+with wrong("as many heads as the queries"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        per_layer = 4 * d_model**2 + 3 * d_model * d_ff + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+edit("3 * d_model * d_ff", "2 * d_model * d_ff", "SwiGLU has three")
+
+edit(" + d_model + 2 *", " + 2 *", "The last norm is missing")
+
+edit("2 * vocabulary", "vocabulary", "they aren't tied")
+
+edit(" + 2 * d_model\n", "\n", "The norms in the layers are missing")
+
+edit("2 * num_kv_heads", "num_kv_heads", "Keys or values are missing")
+
+with wrong("one feature for each head"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        attention = 2 * d_model * d_model + 2 * d_model * num_kv_heads
+        per_layer = attention + 3 * d_model * d_ff + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model

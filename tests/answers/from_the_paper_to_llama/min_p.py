@@ -1,0 +1,47 @@
+"""Lesson 16, my_min_p: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_min_p(logits, min_p):
+        p = torch.softmax(logits, dim=-1)
+        p = torch.where(p >= min_p * p.max(), p, 0.0)
+        return p / p.sum()
+
+
+with right:
+
+    def my_min_p(logits, min_p):
+        dropped = logits - logits.max() < torch.tensor(min_p).log()
+        return logits.masked_fill(dropped, -torch.inf).softmax(dim=-1)
+
+
+with right:
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(dim=-1).tolist()
+        most = max(p)
+        kept = [x if x >= min_p * most else 0.0 for x in p]
+        return torch.tensor([x / sum(kept) for x in kept])
+
+
+edit("min_p * p.max()", "min_p", "The limit moves with the likeliest token")
+
+edit("return p / p.sum()", "return p", "does not sum to 1")
+
+edit("p >= min_p", "p < min_p", "kept the tail")
+
+edit("return p / p.sum()", "return p.softmax(dim=-1)", "a softmax of probabilities")
+
+edit("min_p * p.max()", "p.max() - min_p", "You subtract min_p")
+
+with wrong("That is top-p"):
+
+    def my_min_p(logits, min_p):
+        ordered, order = logits.softmax(dim=-1).sort(descending=True)
+        ordered[ordered.cumsum(dim=-1) - ordered >= min_p] = 0
+        ordered = ordered / ordered.sum()
+        return torch.zeros_like(ordered).scatter(0, order, ordered)

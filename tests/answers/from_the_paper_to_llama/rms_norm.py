@@ -1,0 +1,57 @@
+"""Lesson 16, my_rms_norm: what learners write."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_rms_norm(x, weight, eps):
+        mean_square = (x**2).mean(dim=-1, keepdim=True)
+        return weight * x * torch.rsqrt(mean_square + eps)
+
+
+with right:
+
+    def my_rms_norm(x, weight, eps):
+        return F.rms_norm(x, weight.shape, weight, eps)
+
+
+with right:
+
+    def my_rms_norm(x, weight, eps):
+        d = x.shape[-1]
+        length = torch.sqrt((x * x).sum(-1, keepdim=True) + d * eps)
+        return x / length * math.sqrt(d) * weight
+
+
+with wrong("that is LayerNorm"):
+
+    def my_rms_norm(x, weight, eps):
+        x = x - x.mean(dim=-1, keepdim=True)
+        return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps) * weight
+
+
+with wrong("the root of the *sum* of squares"):
+
+    def my_rms_norm(x, weight, eps):
+        return x / torch.sqrt((x**2).sum(dim=-1, keepdim=True) + eps) * weight
+
+
+edit("torch.rsqrt(mean_square + eps)", "1 / (mean_square + eps)", "The root is missing")
+
+edit("torch.rsqrt(mean_square + eps)", "mean_square.rsqrt()", "0 / 0, which is NaN")
+
+edit("torch.rsqrt(mean_square + eps)", "1 / (mean_square.sqrt() + eps)", "added after the root")
+
+edit("weight * x", "x", "The weight is missing")
+
+edit("dim=-1", "dim=-2", "over the tokens")
+
+with wrong("measures from the mean"):
+
+    def my_rms_norm(x, weight, eps):
+        return x / torch.sqrt(x.var(dim=-1, keepdim=True) + eps) * weight

@@ -1,0 +1,55 @@
+"""Lesson 16, my_rotate_halves: what learners write."""
+
+import torch
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_rotate_halves(x, angles):
+        half = x.size(-1) // 2
+        a, b = x[..., :half], x[..., half:]
+        cos, sin = angles.cos(), angles.sin()
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+with right:
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, dim=-1)
+        swapped = torch.cat([-b, a], dim=-1)
+        angles = torch.cat([angles, angles], dim=-1)
+        return x * angles.cos() + swapped * angles.sin()
+
+
+with right:
+
+    def my_rotate_halves(x, angles):
+        z = torch.complex(*x.chunk(2, dim=-1)) * torch.polar(torch.ones_like(angles), angles)
+        return torch.cat([z.real, z.imag], dim=-1)
+
+
+with wrong("You rotated neighbors"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x[..., 0::2], x[..., 1::2]
+        cos, sin = angles.cos(), angles.sin()
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+edit("torch.cat([angles, angles], dim=-1)", "angles.repeat_interleave(2, dim=-1)", "don't line up", of=1)
+
+edit("[-b, a]", "[b, -a]", "in the opposite direction", of=1)
+
+edit("[-b, a]", "[b, a]", "The minus is missing", of=1)
+
+edit("cos, sin = angles.cos(), angles.sin()", "sin, cos = angles.cos(), angles.sin()", "Cosine and sine are swapped")
+
+edit("torch.cat([z.real, z.imag], dim=-1)", "torch.cat([z.imag, z.real], dim=-1)", "The halves are swapped", of=2)
+
+with wrong("you put them back as neighbors"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, dim=-1)
+        cos, sin = angles.cos(), angles.sin()
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)

@@ -1,0 +1,52 @@
+"""Lesson 16, my_swiglu: what learners write."""
+
+import torch
+import torch.nn.functional as F
+
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return (F.silu(x @ w_gate) * (x @ w_up)) @ w_down
+
+
+with right:
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        z = x @ w_gate
+        hidden = z * torch.sigmoid(z) * (x @ w_up)
+        return hidden @ w_down
+
+
+with right:
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        gate, up = (x @ torch.cat([w_gate, w_up], dim=1)).chunk(2, dim=-1)
+        return torch.einsum("tf,fd->td", up * gate / (1 + torch.exp(-gate)), w_down)
+
+
+edit("F.silu(x @ w_gate) * (x @ w_up)", "(x @ w_gate) * F.silu(x @ w_up)", "on the wrong one of the two")
+
+edit("F.silu(x @ w_gate)", "torch.sigmoid(x @ w_gate)", "that is GLU")
+
+edit("F.silu(x @ w_gate)", "torch.relu(x @ w_gate)", "that is ReGLU")
+
+edit(" * (x @ w_up)", " + (x @ w_up)", "You added the two")
+
+with wrong("w_up is not used"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return F.silu(x @ w_gate) @ w_down
+
+
+with wrong("took SiLU of the product"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return F.silu((x @ w_gate) * (x @ w_up)) @ w_down
+
+
+with wrong("SiLU is on both"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return (F.silu(x @ w_gate) * F.silu(x @ w_up)) @ w_down
