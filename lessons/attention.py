@@ -52,11 +52,11 @@ def masked_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
 
     scores (..., Q, K); allowed: bool, broadcastable to scores, True = may attend. Returns weights (..., Q, K).
     """
+    weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
     has_key = allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
-    blocked = ~allowed & has_key  # without a key, the softmax of a row of -inf would be NaN
-    added = torch.zeros_like(blocked, dtype=scores.dtype).masked_fill(blocked, -torch.inf)
-    weights = (scores + added).softmax(dim=-1)  # as scores.masked_fill(blocked, -torch.inf), but faster backward
-    return weights if has_key.all() else weights.masked_fill(~has_key, 0.0)
+    if has_key.all():
+        return weights
+    return weights.masked_fill(~has_key, 0.0)  # the softmax of a row of -inf is NaN
 
 
 class MultiHeadAttention(nn.Module):
