@@ -153,6 +153,7 @@ class Trainer:
             start = {"exp_avg": torch.zeros_like(x), "exp_avg_sq": torch.zeros_like(x)}
             self.optimizer.state[x] = {"step": torch.zeros((), dtype=torch.float32, device=x.device), **start}
         self._counts = Counts()
+        self._live: list[Tensor] = []  # all that a step changes
         self._kept: tuple[Counts, list[Tensor]] | None = None
 
     @property
@@ -178,11 +179,11 @@ class Trainer:
         """
         try:
             self._undo()
-            live = list(self._tensors().values())
+            self._live = list(self._tensors().values())
             while self.step < self.recipe.steps:
                 with_gradients = torch.is_grad_enabled()
                 try:
-                    loss, rate, norm = self._train_one_step(self.step + 1, live)
+                    loss, rate, norm = self._train_one_step(self.step + 1)
                 except BaseException:  # an interrupt can leave gradients switched off
                     _insist(partial(torch.set_grad_enabled, with_gradients))
                     raise
@@ -205,7 +206,8 @@ class Trainer:
         state = checkpoints.load(path, self.device)
         ours = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "tensors": self._tensors()}
         counts = _check_state(state, ours, path)
-        self._keep(list(ours["tensors"].values()))
+        self._live = list(ours["tensors"].values())
+        self._keep()
         try:
             for name, x in ours["tensors"].items():
                 x.copy_(state["tensors"][name])
@@ -213,7 +215,7 @@ class Trainer:
         finally:
             _insist(self._undo)
 
-    def _train_one_step(self, step: int, live: list[Tensor]) -> tuple[float, float, float]:
+    def _train_one_step(self, step: int) -> tuple[float, float, float]:
         start, recipe, vocab = time.perf_counter(), self.recipe, self.task.tgt_vocab
         seed = (recipe.seed * SEED_STRIDE + step) % 2**32  # torch uses 32 bits of a seed
         batch = self.task.batch(recipe.batch_size, torch.Generator().manual_seed(seed))
@@ -223,8 +225,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
 
-        if not self.model.training:
-            self.model.train()
+        self.model.train()
         self.optimizer.zero_grad()
         with _seeded(seed, self.device), _precision(recipe.precision, self.device):
             logits, _ = self.model(src, inputs)  # (B, T - 1, V)
@@ -234,7 +235,7 @@ class Trainer:
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip or torch.inf)
         self._check_finite("gradient", norm, step, rate)
         tokens = self.tokens + int((targets != vocab.pad_id).sum())
-        self._keep(live)
+        self._keep()
         self.optimizer.step()
         self._counts = Counts(step, tokens, self.seconds + time.perf_counter() - start)  # the step is complete
         return loss.item(), rate, norm.item()
@@ -246,10 +247,10 @@ class Trainer:
             tensors |= {f"optimizer.{name}.{kind}": average for kind, average in self.optimizer.state[x].items()}
         return tensors
 
-    def _keep(self, live: list[Tensor]) -> None:
+    def _keep(self) -> None:
         """Copy all tensors that the optimizer changes, because an interrupt may stop it halfway."""
-        copies = [torch.empty_like(x) for x in live] if self._kept is None else self._kept[1]
-        _copy_all(live, copies)
+        copies = [torch.empty_like(x) for x in self._live] if self._kept is None else self._kept[1]
+        _copy_all(self._live, copies)
         self._kept = self._counts, copies
 
     def _undo(self) -> None:
