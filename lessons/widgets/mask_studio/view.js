@@ -99,6 +99,7 @@ class Studio extends View {
     this.find("snippets").addEventListener("click", (event) => this.copy(event.target));
     this.root.addEventListener("keydown", (event) => this.pressKey(event));
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
+      if (width === this.width) return;
       this.width = width;
       this.schedule();
     });
