@@ -30,7 +30,7 @@ MODULES = (
     *("probes", "plots", "display", "progress", "widgets"),
 )
 
-WIDTH, QUALITY = 736, 50  # of the picture that the front page opens with
+WIDTH, QUALITY = 736, 30  # of the picture that the front page opens with
 START = (
     '<img src="_static/model_studio.webp" width="1280" height="720" alt="A trained translator: a sentence, its '
     'translation, all layers with their attention, and one head from the inside.">'
@@ -81,7 +81,8 @@ def for_the_site(text: str) -> str:
 
 def _write_smaller(picture: Path, target: Path) -> None:
     with Image.open(picture) as image:
-        image.convert("RGB").resize((WIDTH, image.height * WIDTH // image.width)).save(target, quality=QUALITY)
+        smaller = image.convert("RGB").resize((WIDTH, image.height * WIDTH // image.width))
+        smaller.save(target, quality=QUALITY, method=6)
 
 
 def gallery() -> str:
