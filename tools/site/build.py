@@ -26,6 +26,7 @@ MODULES = (
         "pretrained",
         "parity",
         "torch_attention",
+        "language_model",
     ),
     *("probes", "plots", "display", "progress", "widgets"),
 )
