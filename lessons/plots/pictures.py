@@ -14,7 +14,7 @@ from PIL import Image
 from lessons.plots.describe import describe
 
 DPI = 120
-COLORS = 256  # of a picture: with a palette it takes half the room
+COLORS = 128  # of a picture: with a palette it takes less than half the room
 STORED_EDITION = "LESSONS_STORED_EDITION"  # the variable that is set where a notebook is run to be stored
 
 
