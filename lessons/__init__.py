@@ -4,7 +4,7 @@
               fast             Linear, Dropout and attention by the quickest way of a CPU; second derivatives
               source           Python source as a page shows it: colored, wrapped between words
     floor 0   vocabulary       words <-> ids, special ids, padding a batch
-              masks            causal(), padding(), and the converters between conventions
+              masks            causal(), padding(), the rules of today's models, and the converters between conventions
               positions        sinusoids, learned vectors, rotary angles
               attention        attend(), MultiHeadAttention
               config           TransformerConfig: the sizes and choices, PAPER_BASE, PAPER_BIG

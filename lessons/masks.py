@@ -9,12 +9,13 @@ conventions; the converters at the end of this file translate between the three:
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lessons._checks import kind, whole
+from lessons._checks import kind, positive, whole
 
 
 def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
@@ -89,6 +90,124 @@ def combine(*rules: Tensor | None) -> Tensor | None:
     return allowed
 
 
+# The rules of today's models. Each is one tensor (Q, K) with K = offset + Q, and joins with `causal` by `&`.
+
+
+def sliding_window(
+    num_queries: int, window: int, *, offset: int = 0, device: torch.device | str | None = None
+) -> Tensor:
+    """The last `window` keys of each query, its own included. It joins with causal(num_queries, offset=offset) by `&`.
+
+    Returns `allowed` (Q, K) with K = offset + num_queries; True = may attend. `offset` is the number of keys before the
+    first query.
+
+    Longformer, arXiv 2004.05150, section 3.1.
+    """
+    positive(window=window)
+    query, key = _positions(num_queries, offset, device)
+    return key > query - window
+
+
+def window_with_sinks(
+    num_queries: int, window: int, sinks: int, *, offset: int = 0, device: torch.device | str | None = None
+) -> Tensor:
+    """A sliding window, and the first `sinks` keys of the text for every query. Arguments and result: `sliding_window`.
+
+    Efficient Streaming Language Models with Attention Sinks, arXiv 2309.17453, section 3.2.
+    """
+    whole(0, sinks=sinks)
+    near = sliding_window(num_queries, window, offset=offset, device=device)
+    return near | (torch.arange(offset + num_queries, device=device) < sinks)
+
+
+def prefix_causal(
+    num_queries: int, prefix: int, *, offset: int = 0, device: torch.device | str | None = None
+) -> Tensor:
+    """Causal, except that every query sees the whole prefix: the first `prefix` keys, the ones after it included.
+
+    This rule stands in the place of `causal`. Returns `allowed` (Q, K) with K = offset + num_queries.
+
+    T5, arXiv 1910.10683, section 3.2.1: "prefix LM".
+    """
+    whole(0, prefix=prefix)
+    query, key = _positions(num_queries, offset, device)
+    return (key <= query) | (key < prefix)
+
+
+def packed(lengths: Sequence[int], *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
+    """Several documents one after the other in one row: a query sees the keys of its own document.
+
+    lengths: of the documents, whole numbers; they sum to K. Q = K - offset: the first `offset` tokens are keys only.
+    Returns `allowed` (Q, K). The tokens of each document also need positions that start anew.
+
+    T5, arXiv 1910.10683, section 3.1.2: "packing".
+    """
+    if isinstance(lengths, Tensor | str) or not isinstance(lengths, Sequence):
+        raise ValueError(f"lengths is {kind(lengths)}; expected a list of whole numbers")
+    for document, length in enumerate(lengths):
+        whole(0, **{f"lengths[{document}]": length})
+    num_keys = sum(lengths)
+    whole(0, num_keys, offset=offset)
+    query, key = _positions(num_keys - offset, offset, device)
+    ends = torch.tensor(list(accumulate(lengths)), dtype=torch.long, device=device)
+    return (query.unsqueeze(-1) >= ends).sum(-1) == (key.unsqueeze(-1) >= ends).sum(-1)  # documents that ended before
+
+
+def local_and_global(
+    num_queries: int, window: int, global_tokens: int, *, offset: int = 0, device: torch.device | str | None = None
+) -> Tensor:
+    """Keys nearer than `window` on both sides; the first `global_tokens` tokens see all keys, and all queries see them.
+
+    Returns `allowed` (Q, K) with K = offset + num_queries. Longformer, arXiv 2004.05150, section 3.1.
+    """
+    positive(window=window)
+    whole(0, global_tokens=global_tokens)
+    query, key = _positions(num_queries, offset, device)
+    return ((query - key).abs() < window) | (query < global_tokens) | (key < global_tokens)
+
+
+def strided(num_queries: int, stride: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
+    """Each `stride`-th key, counted from the query. With sliding_window(Q, n * stride): a dilated window of n keys.
+
+    Returns `allowed` (Q, K) with K = offset + num_queries. Sparse Transformers, arXiv 1904.10509, section 4.3.
+    """
+    positive(stride=stride)
+    query, key = _positions(num_queries, offset, device)
+    return (query - key) % stride == 0
+
+
+def chunked(num_queries: int, chunk: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
+    """The text in chunks of `chunk` tokens: a query sees the keys of its own chunk, as in most layers of Llama 4.
+
+    Returns `allowed` (Q, K) with K = offset + num_queries.
+    """
+    positive(chunk=chunk)
+    query, key = _positions(num_queries, offset, device)
+    return query // chunk == key // chunk
+
+
+def tree(parents: Sequence[int], *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
+    """Guesses that branch, read in one pass: a query sees the `offset` keys before the tree, its ancestors and itself.
+
+    parents: for each query the index of its parent, an earlier query, or -1 if it has none. Returns `allowed` (Q, K)
+    with K = offset + Q. It needs no `causal`.
+
+    SpecInfer, arXiv 2305.09781, section 4.2.
+    """
+    if isinstance(parents, Tensor | str) or not isinstance(parents, Sequence):
+        raise ValueError(f"parents is {kind(parents)}; expected a list of whole numbers")
+    whole(0, offset=offset)
+    ancestors = torch.eye(len(parents), dtype=torch.bool, device=device)
+    for query, parent in enumerate(parents):
+        whole(-1, query - 1, **{f"parents[{query}]": parent})
+        if parent >= 0:
+            ancestors[query] |= ancestors[parent]
+    return torch.cat([ancestors.new_ones(len(parents), offset), ancestors], dim=-1)
+
+
+# Converters between the three conventions.
+
+
 def allowed_to_blocked(allowed: Tensor) -> Tensor:
     """True = may attend -> True = may not attend. Same shape."""
     _require_bool(allowed, "allowed", "True = may attend")
@@ -132,6 +251,13 @@ def blocked_to_additive(blocked: Tensor, *, dtype: torch.dtype = torch.float32) 
 def additive_to_blocked(additive: Tensor) -> Tensor:
     """0 = may attend, -inf = may not -> True = may not attend. Same shape."""
     return ~additive_to_allowed(additive)
+
+
+def _positions(num_queries: int, offset: int, device: torch.device | str | None) -> tuple[Tensor, Tensor]:
+    """Where the queries and the keys stand in the text: (Q, 1) and (K,)."""
+    whole(0, num_queries=num_queries, offset=offset)
+    query = torch.arange(offset, offset + num_queries, device=device).unsqueeze(-1)
+    return query, torch.arange(offset + num_queries, device=device)
 
 
 def _holds_integers(tensor: Tensor) -> bool:

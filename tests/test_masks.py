@@ -1,12 +1,15 @@
 """lessons.masks: the rules themselves, and the converters against what torch does with each convention."""
 
 import math
+import random
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
+from lessons.attention import attend
 from lessons.masks import (
     additive_to_allowed,
     additive_to_blocked,
@@ -15,9 +18,17 @@ from lessons.masks import (
     blocked_to_additive,
     blocked_to_allowed,
     causal,
+    chunked,
     combine,
+    local_and_global,
+    packed,
     padding,
     padding_from_lengths,
+    prefix_causal,
+    sliding_window,
+    strided,
+    tree,
+    window_with_sinks,
 )
 
 INF = math.inf
@@ -292,3 +303,145 @@ def test_other_numbers_that_are_no_integers_are_refused():
         padding(torch.tensor([[1 + 2j]]), pad_id=0)
     with pytest.raises(ValueError, match=r"dtype is float32; expected a floating-point type"):
         allowed_to_additive(causal(2), dtype="float32")
+
+
+def document(lengths, position):
+    return sum(position >= sum(lengths[: i + 1]) for i in range(len(lengths)))
+
+
+PARENTS = [-1, 0, 0, 1, 2, 2, 4]
+DESCENDANTS = {(query, key) for query, key in enumerate(PARENTS) if key >= 0}
+for _ in PARENTS:
+    DESCENDANTS |= {(query, above) for query, key in DESCENDANTS for below, above in DESCENDANTS if key == below}
+
+
+def is_below(offset):
+    """The rule of `tree` in a table, because FlexAttention asks with tensors of any place."""
+    table = torch.zeros(offset + 7, offset + 7, dtype=torch.bool)
+    for query in range(7):
+        for key in range(7):
+            table[offset + query, offset + key] = query == key or (query, key) in DESCENDANTS
+    return lambda query, key: (key < offset) | table[query, key]
+
+
+# Each rule at 7 queries, and what FlexAttention's mask_mod says of the places of one query and one key in the text.
+RULES = {
+    "causal": (lambda o: causal(7, offset=o), lambda o: lambda q, k: k <= q),
+    "sliding_window": (lambda o: sliding_window(7, 3, offset=o), lambda o: lambda q, k: q - k < 3),
+    "window_with_sinks": (
+        lambda o: window_with_sinks(7, 2, 1, offset=o),
+        lambda o: lambda q, k: (q - k < 2) | (k == 0),
+    ),
+    "prefix_causal": (lambda o: prefix_causal(7, 4, offset=o), lambda o: lambda q, k: (k < 4) | (k <= q)),
+    "packed": (
+        lambda o: packed([o, 3, 0, 4], offset=o),
+        lambda o: lambda q, k: document([o, 3, 4], q) == document([o, 3, 4], k),
+    ),
+    "local_and_global": (
+        lambda o: local_and_global(7, 2, 3, offset=o),
+        lambda o: lambda q, k: ((k - q < 2) & (q - k < 2)) | (q < 3) | (k < 3),
+    ),
+    "strided": (lambda o: strided(7, 3, offset=o), lambda o: lambda q, k: q % 3 == k % 3),
+    "chunked": (lambda o: chunked(7, 4, offset=o), lambda o: lambda q, k: q - q % 4 == k - k % 4),
+    "tree": (lambda o: tree(PARENTS, offset=o), is_below),
+}
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+def test_a_rule_is_the_same_in_the_course_in_sdpa_and_in_flex_attention(rule, offset):
+    ours, theirs = RULES[rule]
+    allowed, asked = ours(offset), theirs(offset)
+    places = [[asked(torch.tensor(q), torch.tensor(k)) for k in range(offset + 7)] for q in range(offset, offset + 7)]
+    assert torch.equal(allowed, torch.tensor(places))
+
+    generator = torch.Generator().manual_seed(offset)
+    real = torch.rand(2, offset + 7, generator=generator) < 0.4  # the others are padding: some queries have no key
+    real[1] = False
+    q, k, v = (torch.randn(2, 3, n, 4, generator=generator) for n in (7, offset + 7, offset + 7))
+    block_mask = create_block_mask(
+        lambda b, h, i, j: asked(i + offset, j) & real[b, j], 2, None, 7, offset + 7, device="cpu"
+    )
+    allowed = allowed & real[:, None, None, :]
+    found, weights = attend(q, k, v, allowed)
+    assert (weights.sum(-1)[1] == 0).all()
+    for other in (
+        attend(q, k, v, allowed, need_weights=False)[0],
+        F.scaled_dot_product_attention(q, k, v, attn_mask=allowed),
+        flex_attention(q, k, v, block_mask=block_mask),
+    ):
+        torch.testing.assert_close(other, found, atol=1e-6, rtol=1e-5)
+
+
+def draw_sizes(seed):
+    draw = random.Random(seed)
+    return draw.randrange(0, 9), draw.randrange(0, 7), draw.randrange(1, 6), draw.randrange(0, 5)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_rule_with_cached_keys_is_the_end_of_the_whole_rule(seed):
+    queries, offset, size, few = draw_sizes(seed)
+    for rule in (
+        lambda n, o: sliding_window(n, size, offset=o),
+        lambda n, o: window_with_sinks(n, size, few, offset=o),
+        lambda n, o: prefix_causal(n, few, offset=o),
+        lambda n, o: packed([few, 0, queries + offset], offset=o + few)[:, few:],
+        lambda n, o: local_and_global(n, size, few, offset=o),
+        lambda n, o: strided(n, size, offset=o),
+        lambda n, o: chunked(n, size, offset=o),
+    ):
+        assert torch.equal(rule(queries, offset), rule(offset + queries, 0)[offset:])
+
+
+def test_the_last_keys_of_each_query():
+    assert sliding_window(3, 2, offset=1).int().tolist() == [[1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]]
+    both = sliding_window(3, 2, offset=1) & causal(3, offset=1)
+    assert both.int().tolist() == [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    assert sliding_window(0, 2).shape == (0, 0)
+
+
+def test_a_stride_in_a_window_is_a_dilated_window():
+    both = causal(6) & sliding_window(6, 2 * 2) & strided(6, 2)
+    assert both[5].int().tolist() == [0, 0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_the_rules_of_today_are_made_on_the_device_that_is_asked_for(device):
+    for allowed in (
+        sliding_window(5, 2, device=device),
+        window_with_sinks(5, 2, 1, device=device),
+        prefix_causal(5, 2, device=device),
+        packed([2, 3], device=device),
+        local_and_global(5, 2, 1, device=device),
+        strided(5, 2, device=device),
+        chunked(5, 2, device=device),
+        tree([-1, 0], device=device),
+    ):
+        assert (allowed.device.type, allowed.dtype) == (device, torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sliding_window(3, 0), "window is 0; expected a whole number, 1 or more"),
+        (lambda: sliding_window(-1, 2), "num_queries is -1; expected a whole number, 0 or more"),
+        (lambda: window_with_sinks(3, 2, -1), "sinks is -1; expected a whole number, 0 or more"),
+        (lambda: window_with_sinks(3, 2, 1, offset=-1), "offset is -1; expected a whole number, 0 or more"),
+        (lambda: prefix_causal(3, 1.0), r"prefix is 1\.0; expected a whole number, 0 or more"),
+        (lambda: packed(3), "lengths is a int; expected a list of whole numbers"),
+        (lambda: packed(torch.tensor([3])), "lengths is a tensor of torch.int64; expected a list of whole numbers"),
+        (lambda: packed([2, -1]), r"lengths\[1\] is -1; expected a whole number, 0 or more"),
+        (lambda: packed([2, 1], offset=4), "offset is 4; expected a whole number from 0 to 3"),
+        (lambda: local_and_global(3, 0, 1), "window is 0; expected a whole number, 1 or more"),
+        (lambda: local_and_global(3, 1, -1), "global_tokens is -1; expected a whole number, 0 or more"),
+        (lambda: strided(3, 0), "stride is 0; expected a whole number, 1 or more"),
+        (lambda: chunked(3, True), "chunk is True; expected a whole number, 1 or more"),
+        (lambda: tree("01"), "parents is a str; expected a list of whole numbers"),
+        (lambda: tree([-1, 1]), r"parents\[1\] is 1; expected a whole number from -1 to 0"),
+        (lambda: tree([-1], offset=-2), "offset is -2; expected a whole number, 0 or more"),
+    ],
+)
+def test_a_bad_argument_of_a_rule_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -22,7 +22,6 @@ from lessons.language_model.parts import (
     halves_to_neighbors,
     rotate_halves,
     rotate_neighbors,
-    sliding_window,
 )
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "published",
     "rotate_halves",
     "rotate_neighbors",
-    "sliding_window",
     "text_loss",
     "to_gpt2",
     "to_llama",

@@ -2,7 +2,7 @@
 
 RMSNorm: arXiv 1910.07467. SwiGLU: GLU Variants Improve Transformer, arXiv 2002.05202. Rotary positions: RoFormer, arXiv
 2104.09864. Multi-query attention: arXiv 1911.02150. Grouped-query attention: arXiv 2305.13245. Query-key norm:
-arXiv 2302.05442, section 2. Sliding window: Longformer, arXiv 2004.05150, section 3.1.
+arXiv 2302.05442, section 2.
 """
 
 from typing import Protocol
@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lessons._checks import above_zero, kind, one_of, optional, positive, whole
+from lessons._checks import above_zero, kind, one_of, optional, positive
 from lessons.attention import attend, join_heads, split_heads
 from lessons.fast import Linear
 from lessons.language_model.config import FEED_FORWARDS, NORMS, PAIRS
 from lessons.layers import FeedForward
-from lessons.masks import combine
+from lessons.masks import combine, sliding_window
 
 
 class Remembers(Protocol):
@@ -160,21 +160,6 @@ class Rotary(nn.Module):
     def forward(self, x: Tensor, positions: Tensor) -> Tensor:
         """x (B, H, T, d); positions: whole numbers, (T,) or (B, T). Returns (B, H, T, d)."""
         return self.rotate(x, positions.unsqueeze(-2) if positions.dim() == 2 else positions, self.base)
-
-
-def sliding_window(
-    num_queries: int, window: int, *, offset: int = 0, device: torch.device | str | None = None
-) -> Tensor:
-    """The last `window` keys of each query, its own included. It joins with causal(num_queries, offset=offset) by `&`.
-
-    Returns `allowed` (Q, K) with K = offset + num_queries; True = may attend. `offset` is the number of keys before the
-    first query.
-    """
-    whole(0, num_queries=num_queries, offset=offset)
-    positive(window=window)
-    query = torch.arange(offset, offset + num_queries, device=device).unsqueeze(-1)  # (Q, 1)
-    key = torch.arange(offset + num_queries, device=device)  # (K,)
-    return key > query - window
 
 
 class GroupedQueryAttention(nn.Module):

@@ -14,11 +14,10 @@ from lessons.language_model import (
     halves_to_neighbors,
     rotate_halves,
     rotate_neighbors,
-    sliding_window,
 )
 from lessons.language_model.parts import make_feed_forward, make_norm
 from lessons.layers import FeedForward
-from lessons.masks import causal
+from lessons.masks import causal, sliding_window
 from lessons.positions import RotaryPositions, rotary_angles, rotate
 
 # Every size is different: B 2, T 5, D 12, H 6, H_kv 3, d 2 or 4, F 20.
@@ -150,13 +149,6 @@ def test_each_sentence_may_have_its_own_positions():
         torch.testing.assert_close(found[b], rotary(x[b : b + 1], positions[b])[0])
 
 
-def test_the_last_keys_of_each_query():
-    assert sliding_window(3, 2, offset=1).int().tolist() == [[1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]]
-    both = sliding_window(3, 2, offset=1) & causal(3, offset=1)
-    assert both.int().tolist() == [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
-    assert sliding_window(0, 2).shape == (0, 0)
-
-
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("rotary", [True, False])
 def test_with_a_key_head_for_each_query_head_it_is_multi_head_attention(bias, rotary):
@@ -261,8 +253,6 @@ X = torch.zeros(2, 5, 12)
         (lambda: Rotary(3), "head_dim is 3; expected an even number"),
         (lambda: Rotary(4, pairs="thirds"), "pairs is 'thirds'; expected one of"),
         (lambda: Rotary(4, base=0), "base is 0; expected a number above 0"),
-        (lambda: sliding_window(3, 0), "window is 0; expected a whole number, 1 or more"),
-        (lambda: sliding_window(-1, 2), "num_queries is -1; expected a whole number, 0 or more"),
         (lambda: GroupedQueryAttention(12, 5), "d_model is 12; expected a multiple of num_heads = 5, or a head_dim"),
         (lambda: GroupedQueryAttention(12, 6, 4), "num_kv_heads is 4; expected a divisor of num_heads = 6"),
         (lambda: GroupedQueryAttention(12, 6, window=0), "window is 0; expected a whole number, 1 or more, or None"),
