@@ -15,6 +15,7 @@ import pytest
 import lessons
 import lessons.widgets
 from lessons.exercises import exercises_of
+from lessons.source import NARROW
 from tests.notebooks.cells import (
     BEST,
     CHECK,
@@ -217,6 +218,14 @@ def test_a_notebook_without_the_package_says_what_to_do(name):
     if "except ModuleNotFoundError" not in source:
         first = next(i for i, line in enumerate(source.splitlines()) if line.startswith("from lessons"))
         assert source.splitlines()[first - 1].startswith("# No module named 'lessons'?")
+
+
+@every_notebook
+def test_code_in_the_text_fits_the_page(name):
+    """The linter holds the cells; the cards have a test of their own."""
+    cells = (cell for cell in NOTEBOOKS[name].cells if cell.cell_type == "markdown" and cell.id != "in-a-hurry")
+    blocks = [block for cell in cells for block in re.findall(r"^```.*?\n(.*?)^```", cell.source, re.M | re.S)]
+    assert [line for block in blocks for line in block.splitlines() if len(line) > NARROW] == []
 
 
 def test_no_source_is_shown_twice():
