@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.kernels import use_forked_kernels
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads that wait for a busy core are slower than one
 os.environ["LESSONS_PROGRESS"] = ""  # what tests check is nobody's progress
 os.environ["LESSONS_STORED_EDITION"] = "1"  # notebooks that are run are compared with it
+
+use_forked_kernels()
 
 ROOT = Path(__file__).parent
 # tests/classroom and tests/tools wait for servers and the package index: beside what computes, not alone at the end.
