@@ -13,6 +13,7 @@
               recorder         every low-level operation that runs, with its arguments and its result
               plots            arrays in, Axes out: heatmaps, curves; knows no model
     floor 1   layers           FeedForward, EncoderLayer, DecoderLayer
+              tiled            attention a tile of the weights at a time, and the softmax over blocks of keys
               torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks
               costs            what a layer costs: multiply-adds, steps in a row, hops between tokens, seconds
               mask_arguments   what the mask arguments of torch and of this course mean, asked by trying

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     -1: "_checks fast source",
     0: "checkpoints vocabulary masks positions attention config plots probes recorder",
-    1: "layers tasks torch_attention costs mask_arguments",
+    1: "layers tasks tiled torch_attention costs mask_arguments",
     2: "transformer",
     3: "training decoding interventions parity",
     4: "evaluation progress pretrained language_model",

@@ -30,6 +30,7 @@ from lessons.masks import (
     tree,
     window_with_sinks,
 )
+from lessons.tiled import tiled_attention
 
 INF = math.inf
 ALLOWED = torch.tensor([[True, False, True], [False, False, False], [True, True, True], [False, True, False]])
@@ -370,6 +371,7 @@ def test_a_rule_is_the_same_in_the_course_in_sdpa_and_in_flex_attention(rule, of
         attend(q, k, v, allowed, need_weights=False)[0],
         F.scaled_dot_product_attention(q, k, v, attn_mask=allowed),
         flex_attention(q, k, v, block_mask=block_mask),
+        tiled_attention(q, k, v, allowed, query_block=3, key_block=2),
     ):
         torch.testing.assert_close(other, found, atol=1e-6, rtol=1e-5)
 

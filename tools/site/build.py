@@ -15,7 +15,7 @@ from tools.site import alive, lessons
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 MODULES = (
-    *("attention", "masks", "positions", "config", "layers", "transformer", "fast"),
+    *("attention", "masks", "positions", "config", "layers", "transformer", "tiled", "fast"),
     *(
         "vocabulary",
         "tasks",
