@@ -21,7 +21,7 @@
     floor 2   transformer      Encoder, Decoder, Transformer, count_parameters()
     floor 3   parity           to_torch(), from_torch(): the same weights in torch.nn's own modules; from_bert_names()
               training         the loss, the schedules, trained(), a Trainer whose fit() yields its progress
-              decoding         greedy, beam, sampling, speculative decoding; Cached, which remembers keys and values
+              decoding         greedy, beams, sampling, speculative decoding; Cached, which remembers keys and values
               interventions    intervene(): for a while, without a mask, a head, a sublayer or positions
     floor 4   evaluation       exact_match(), teacher_forced(), translate(): how good a trained model is
               progress         what each check said last, kept in one small file

@@ -10,7 +10,7 @@ import torch
 
 from lessons.attention import set_key_size
 from lessons.config import TransformerConfig
-from lessons.decoding import Cached, Recomputed, Table, beam, distribution, greedy, last, sample, speculative
+from lessons.decoding import Cached, Recomputed, Table, beam, beams, distribution, greedy, last, sample, speculative
 from lessons.decoding.decoders import LayerMemory
 from lessons.decoding.speculative import judge
 from lessons.fast import added_mask
@@ -391,6 +391,124 @@ def test_errors_of_the_beam():
         next(beam(Table(trap), VOCAB, width=0))
     with pytest.raises(ValueError, match="length_penalty is -1; expected a number, 0 or more"):
         next(beam(Table(trap), VOCAB, length_penalty=-1))
+
+
+# --- a beam for each of many sentences ---------------------------------------------------------------------------
+
+
+class Coarse(Cached):
+    """A model whose logits are whole numbers: many tokens and sentences are equally likely."""
+
+    def step(self, ids):
+        return super().step(ids).mul(2).round()
+
+
+@pytest.mark.one_of(4)
+@pytest.mark.parametrize("decoder", [Cached, Recomputed, Coarse])
+@pytest.mark.parametrize("seed", range(8))
+def test_beams_are_those_of_each_sentence_alone(decoder, seed):
+    chance = random.Random(seed)
+    ours = model(seed, positions=POSITIONS[seed % 4], norm_first=seed % 2 == 1)
+    with torch.no_grad():
+        ours.out_proj.weight *= 3.0  # so that some end early
+        ours.out_proj.bias[:2] = -torch.inf  # reordered, these would be equally likely but for rounding
+    sources = torch.randint(4, 9, (5, 6), generator=generator(seed))
+    lengths = torch.tensor([chance.randint(1, 6) for _ in sources])
+    sources = sources.where(torch.arange(6) < lengths[:, None], 0)
+    width, max_len = chance.randint(1, 5), chance.randint(1, 20)
+    options = {"width": width, "length_penalty": chance.choice([0, 0.6, 1.0, 2.0]), "max_len": max_len}
+    found = beams(decoder(ours, sources), VOCAB, **options)
+    for row, hypotheses in zip(sources, found):
+        alone = last(beam(decoder(ours, row[row != 0][None]), VOCAB, **options)).kept
+        same = [(h.ids, h.finished, h.parent) for h in hypotheses]
+        assert same == [(h.ids, h.finished, h.parent) for h in alone]
+        for one, other in zip(hypotheses, alone):
+            assert one.log_prob == pytest.approx(other.log_prob, abs=1e-10)
+            assert one.score == pytest.approx(other.score, abs=1e-10)
+
+
+class Tables(Table):
+    """A table of its own for each sentence."""
+
+    def __init__(self, tables):
+        super().__init__(tables[0], batch_size=len(tables))
+        self.tables = list(tables)
+
+    def step(self, ids):
+        self.ids = torch.cat([self.ids, ids], dim=1)
+        rows = [table(tuple(row)) for table, row in zip(self.tables, self.ids.tolist())]
+        return torch.tensor(rows).log()[:, None]
+
+    def select(self, rows):
+        super().select(rows)
+        self.tables = [self.tables[i] for i in rows.tolist()]
+
+
+def table_of_ties(seed):
+    """Probabilities in quarters, some of them 0; sentences of at most five tokens."""
+    drawn = {}
+
+    def next_word(read):
+        if read not in drawn:
+            drawn[read] = random.Random(hash((seed, read))).choice(
+                [(0.25, 0.25, 0.25, 0.25), (0.5, 0.25, 0.25, 0.0), (0.0, 0.5, 0.0, 0.5), (0.0, 0.0, 1.0, 0.0)]
+            )
+        return words(1.0, 0.0, 0.0, 0.0) if len(read) == 6 else words(*drawn[read])
+
+    return next_word
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("width", [1, 2, 4, 9])
+def test_beams_break_ties_as_the_beam_does(seed, width):
+    tables = [table_of_ties((seed, i)) for i in range(4)]
+    options = {"width": width, "length_penalty": [0.0, 1.0, 2.0][seed % 3], "max_len": 3 + seed % 4}
+    alone = [last(beam(Table(table), VOCAB, **options)).kept for table in tables]
+    assert beams(Tables(tables), VOCAB, **options) == alone
+
+
+def test_beams_without_any_hypothesis_are_empty():
+    class Lost(Table):
+        def step(self, ids):
+            return super().step(ids) * torch.nan
+
+    found = beams(Lost(trap, batch_size=2), VOCAB)
+    assert found == [[], []] and last(beam(Lost(trap), VOCAB)).kept == []
+
+
+def test_beams_ask_for_open_hypotheses_alone():
+    read = []
+
+    class Counted(Tables):
+        def step(self, ids):
+            read.append(len(ids))
+            return super().step(ids)
+
+    beams(Counted([trap, lambda ids: words(1.0, 0.0, 0.0, 0.0)]), VOCAB, width=2)
+    assert read[0] == 2 and max(read[1:]) <= 2
+
+
+def test_sources_are_kept_while_their_rows_change_places():
+    ours, ids = model(), draw_ids(4, 5)
+    written = Cached(ours, SRC)
+    written.select(torch.tensor([0, 0, 1, 1]))
+    written.step(ids[:, :2])
+    before = written.layers[0].cross_k
+    swapped = torch.tensor([1, 0, 3, 3])
+    written.select(swapped)
+    assert written.layers[0].cross_k is before
+    expected, _ = ours(SRC[[0, 0, 1, 1]], torch.cat([ids[swapped, :2], ids[:, 2:]], dim=1))
+    torch.testing.assert_close(written.step(ids[:, 2:]), expected[:, 2:], atol=1e-12, rtol=0)
+
+
+def test_errors_of_beams():
+    for options, message in [
+        ({"width": 0}, "width is 0; expected a whole number, 1 or more"),
+        ({"max_len": 0}, "max_len is 0; expected a whole number, 1 or more"),
+        ({"length_penalty": -1}, "length_penalty is -1; expected a number, 0 or more"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            beams(Table(trap, batch_size=2), VOCAB, **options)
 
 
 # --- sampling --------------------------------------------------------------------------------------------------

@@ -112,6 +112,7 @@ class Cached:
             memory = model.encode(src)  # (B, S, D)
             self.layers = [LayerMemory(layer, memory) for layer in model.decoder.layers]
         self.device, self.batch_size = src.device, len(src)
+        self.sentences = torch.arange(len(src), device=src.device)  # (B,), the row of src that each row translates
         real = padding(src, pad_id=model.config.src_pad_id)  # (B, 1, 1, S)
         self.cross_allowed = None if real.all() else real
         self.no_mask, self.cross_mask = self._added(None), self._added(self.cross_allowed)
@@ -138,11 +139,13 @@ class Cached:
         self.batch_size = len(rows)
         if self.real is not None:
             self.real = self.real[rows]
-        if self.cross_allowed is not None:
+        before, self.sentences = self.sentences, self.sentences[rows]
+        other_sources = not torch.equal(self.sentences, before)
+        if self.cross_allowed is not None and other_sources:
             self.cross_allowed = self.cross_allowed[rows]
             self.cross_mask = self._added(self.cross_allowed)
         for layer in self.layers:
-            layer.select(rows)
+            layer.select(rows, other_sources)
 
     def forget(self, count: int) -> None:
         whole(0, self.length, count=count)
@@ -236,8 +239,13 @@ class LayerMemory:
         hidden = self.activation(_linear(inner, self.linear1))  # (B·n, F)
         return self._after(x, _linear(hidden, self.linear2), self.last_norm)
 
-    def select(self, rows: Tensor) -> None:
-        self._store(self.k[rows], self.v[rows], self.cross_k[rows], self.cross_v[rows])
+    def select(self, rows: Tensor, other_sources: bool) -> None:
+        """other_sources: whether a row of the batch gets another sentence to translate."""
+        k, v = self.k.index_select(0, rows), self.v.index_select(0, rows)
+        if other_sources:
+            self._store(k, v, self.cross_k.index_select(0, rows), self.cross_v.index_select(0, rows))
+        else:
+            self._store(k, v, self.cross_k, self.cross_v)
 
     def bytes(self, length: int) -> int:
         kept = self.cross_k, self.cross_v, self.k[:, :, :length], self.v[:, :, :length]

@@ -134,5 +134,9 @@ def _check_beam(decoder: IncrementalDecoder, width: int, length_penalty: float) 
     if decoder.batch_size != 1:
         raise ValueError(f"decoder has {decoder.batch_size} sentences; expected one: beam search handles one source")
     positive(width=width)
+    check_penalty(length_penalty)
+
+
+def check_penalty(length_penalty: float) -> None:
     if not is_number(length_penalty) or not length_penalty >= 0:
         raise refusal("length_penalty", length_penalty, "a number, 0 or more")
