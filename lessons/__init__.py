@@ -27,10 +27,12 @@
               progress         what each check said last, kept in one small file
               pretrained       load_translator(): the translator that ships; load_minilm(): others' encoder in ours
               language_model   GPT and Llama: RMSNorm, SwiGLU, rotary halves, grouped heads, each as a choice
+              parallel         ParallelTrainer: several processes, each with a slice of every batch
     floor 5   checking         how an answer is judged: run, compared, put into words; knows no lesson
               widgets          ModelStudio and ten more, a folder each: state in Python, drawn in the browser; explore()
               display          show(), show_source(), check_same()
               environment      check_environment(): is everything in place?
+              train            `python -m lessons.train`: a model from files of sentence pairs of any size
     floor 6   exercises        a folder per notebook, a file per exercise: task, cases, known mistakes, hints
 
 Shape letters, the same everywhere: B batch, S source, T target, Q queries, K keys, H heads,

@@ -21,11 +21,11 @@ from lessons import checkpoints
 from lessons._checks import above_zero, fraction, one_of, optional, positive, whole
 from lessons.config import TransformerConfig
 from lessons.tasks import Task
+from lessons.tasks.task import step_seed
 from lessons.transformer import Transformer
 
 SCHEDULES = ("cosine", "paper", "constant")
 PRECISIONS = ("float32", "bfloat16")
-SEED_STRIDE = 1_000_003  # steps of two different seeds draw the same numbers only after this many steps
 
 
 def shift(tgt: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,7 +81,8 @@ class Recipe:
     schedule: "cosine" (up to learning_rate, then down to 0), "paper" (ignores learning_rate), or "constant"; all three
         start with `warmup` steps of a rising rate.
     smoothing: label smoothing. clip: the maximum norm of the gradient, or None.
-    precision: "float32", or "bfloat16", which uses torch's autocast.
+    precision: "float32", or "bfloat16", which uses torch's autocast: for a GPU, or a processor with instructions for it
+        (lscpu shows avx512_bf16 or amx_bf16). On one with AVX2 alone, a step took 17 times as long.
     """
 
     steps: int = 1000
@@ -194,18 +195,16 @@ class Trainer:
     def save(self, path: str | Path) -> None:
         """Save all that is needed to resume. An existing file is replaced completely or not at all."""
         self._undo()
-        state = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "counts": tuple(self._counts)}
-        checkpoints.save(path, {**state, "tensors": self._tensors()})
+        checkpoints.save(path, {**self._settings(), "counts": tuple(self._counts), "tensors": self._tensors()})
 
     def load(self, path: str | Path) -> None:
-        """Resume from a file that `save` wrote, with the same model and recipe; only `steps` may differ.
+        """Resume from a file that `save` wrote, with the same task, model and recipe; only `steps` may differ.
 
         If something doesn't fit, a ValueError names it, and nothing changes.
         """
         self._undo()
-        state = checkpoints.load(path, self.device)
-        ours = {"recipe": asdict(self.recipe), "config": asdict(self.model.config), "tensors": self._tensors()}
-        counts = _check_state(state, ours, path)
+        ours = {**self._settings(), "tensors": self._tensors()}
+        state, counts = self._read_state(path, ours)
         self._live = list(ours["tensors"].values())
         self._keep()
         try:
@@ -215,30 +214,41 @@ class Trainer:
         finally:
             _insist(self._undo)
 
+    def _settings(self) -> dict[str, dict[str, Any]]:
+        """What a checkpoint is compared by."""
+        return {"task": self.task.about(), "recipe": asdict(self.recipe), "config": asdict(self.model.config)}
+
+    def _read_state(self, path: str | Path, ours: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Any], Counts]:
+        state = checkpoints.load(path, self.device)
+        return state, _check_state(state, ours, path)
+
     def _train_one_step(self, step: int) -> tuple[float, float, float]:
-        start, recipe, vocab = time.perf_counter(), self.recipe, self.task.tgt_vocab
-        seed = (recipe.seed * SEED_STRIDE + step) % 2**32  # torch uses 32 bits of a seed
-        batch = self.task.batch(recipe.batch_size, torch.Generator().manual_seed(seed))
-        src, tgt = (ids.to(self.device) for ids in batch)
-        inputs, targets = shift(tgt)
-        rate = recipe.rate(step, self.model.config.d_model)
+        start, rate = time.perf_counter(), self.recipe.rate(step, self.model.config.d_model)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-
         self.model.train()
         self.optimizer.zero_grad()
-        with _seeded(seed, self.device), _precision(recipe.precision, self.device):
+        loss, tokens = self._compute_gradients(step, rate)
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip or torch.inf)
+        self._check_finite("gradient", norm, step, rate)
+        self._keep()
+        self.optimizer.step()
+        seconds = self.seconds + time.perf_counter() - start
+        self._counts = Counts(step, self.tokens + tokens, seconds)  # the step is complete
+        return loss, rate, norm.item()
+
+    def _compute_gradients(self, step: int, rate: float) -> tuple[float, int]:
+        """Add the gradients of a step's loss to the model's; return the loss, and the number of its tokens."""
+        recipe, vocab, seed = self.recipe, self.task.tgt_vocab, step_seed(self.recipe.seed, step)
+        batch = self.task.step_batch(recipe.batch_size, step=step, seed=recipe.seed)
+        src, tgt = (ids.to(self.device) for ids in batch)
+        inputs, targets = shift(tgt)
+        with seeded(seed, self.device), autocast(recipe.precision, self.device):
             logits, _ = self.model(src, inputs)  # (B, T - 1, V)
         loss = token_loss(logits.float(), targets, pad_id=vocab.pad_id, smoothing=recipe.smoothing)
         self._check_finite("loss", loss, step, rate)
         loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip or torch.inf)
-        self._check_finite("gradient", norm, step, rate)
-        tokens = self.tokens + int((targets != vocab.pad_id).sum())
-        self._keep()
-        self.optimizer.step()
-        self._counts = Counts(step, tokens, self.seconds + time.perf_counter() - start)  # the step is complete
-        return loss.item(), rate, norm.item()
+        return loss.item(), int((targets != vocab.pad_id).sum())
 
     def _tensors(self) -> dict[str, Tensor]:
         """All tensors that a step changes, by name: those of the model, and AdamW's averages of the gradients."""
@@ -278,7 +288,7 @@ def trained(
 
     prepare: what is done to the new model before its first step.
     """
-    with _seeded(recipe.seed, torch.device("cpu")):
+    with seeded(recipe.seed, torch.device("cpu")):
         model = Transformer(config)
         if prepare is not None:
             prepare(model)
@@ -306,7 +316,7 @@ def _insist(*actions: Callable[[], object]) -> None:
 
 
 @contextmanager
-def _seeded(seed: int, device: torch.device) -> Generator[None]:
+def seeded(seed: int, device: torch.device) -> Generator[None]:
     """Random numbers from a seed, such as those of dropout; afterwards torch's generator is in its old state."""
     with torch.random.fork_rng(devices=[] if device.type == "cpu" else [device]):
         if device.type == "cpu":
@@ -316,7 +326,7 @@ def _seeded(seed: int, device: torch.device) -> Generator[None]:
         yield
 
 
-def _precision(name: str, device: torch.device) -> torch.autocast:
+def autocast(name: str, device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=name == "bfloat16")
 
 
@@ -333,7 +343,7 @@ def _check_state(state: Mapping[str, Any], ours: Mapping[str, dict[str, Any]], p
     """Raise a ValueError for a checkpoint of another training; return its counts."""
     if state.keys() != {*ours, "counts"} or not all(isinstance(state[name], dict) for name in ours):
         raise checkpoints.refused(path, "contains something else")
-    for part in ("recipe", "config"):
+    for part in ("task", "recipe", "config"):
         for name in ours[part].keys() | state[part].keys():
             saved, here = (side[part].get(name, "nothing") for side in (state, ours))
             if repr(saved) != repr(here) and (part, name) != ("recipe", "steps"):

@@ -346,8 +346,9 @@ def test_11_training(smoothing):
     ours = Transformer(TransformerConfig(7, 9, 8, 2, num_layers=1, d_ff=8, dropout=0.0))
     theirs = copy.deepcopy(ours)
     theirs.register_forward_hook(lambda module, inputs, output: output[0])  # the logits alone
-    drawn = iter(batches)
-    task = SimpleNamespace(batch=lambda size, generator: next(drawn), tgt_vocab=SimpleNamespace(pad_id=PAD))
+    task = SimpleNamespace(
+        step_batch=lambda size, *, step, seed: batches[step - 1], tgt_vocab=SimpleNamespace(pad_id=PAD)
+    )
     options = {"steps": 6, "warmup": 3, "smoothing": smoothing}
     trainer = Trainer(ours, task, Recipe(**options, learning_rate=0.1, eps=1e-8))
     for group in trainer.optimizer.param_groups:

@@ -13,8 +13,8 @@ FLOORS = {
     1: "layers tasks tiled torch_attention costs mask_arguments",
     2: "transformer",
     3: "training decoding interventions parity",
-    4: "evaluation progress pretrained language_model",
-    5: "checking widgets display environment",
+    4: "evaluation progress pretrained language_model parallel",
+    5: "checking widgets display environment train",
     6: "exercises",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}

@@ -537,6 +537,7 @@ def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, saved, unc
         (lambda: make(d_ff=25), r"config has d_ff = 25; expected 24, as .*model\.pt was trained"),
         (lambda: make(dropout=0.1), r"config has dropout = 0\.1; expected 0\.2, as .*model\.pt was trained"),
         (lambda: make(replace(RECIPE, seed=1)), r"recipe has seed = 1; expected 0"),
+        (lambda: make(task=Reversal(3, 6)), r"task has pairs = .*; expected .*, as .*model\.pt was trained"),
     ],
 )
 def test_another_training_is_refused_by_name(tmp_path, other, message):

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from lessons._checks import kind, positive
 from lessons.language_model.model import LanguageModel
-from lessons.training import SEED_STRIDE, Progress, Recipe, TrainingStopped, shift
+from lessons.tasks.task import step_seed
+from lessons.training import Progress, Recipe, TrainingStopped, shift
 
 
 def next_token_loss(model: LanguageModel, ids: Tensor, *, smoothing: float = 0.0) -> Tensor:
@@ -65,7 +66,7 @@ def train(
     try:
         for step in range(1, recipe.steps + 1):
             start = time.perf_counter()
-            generator = torch.Generator().manual_seed((recipe.seed * SEED_STRIDE + step) % 2**32)
+            generator = torch.Generator().manual_seed(step_seed(recipe.seed, step))
             ids = windows(text, length, recipe.batch_size, generator)
             rate = recipe.rate(step, model.config.d_model)
             for group in optimizer.param_groups:

@@ -5,6 +5,7 @@ Dates           3 March 2024 → 2024-03-03                               diffic
 Numerals        three hundred and five → 三百零五                       difficulty 3
 Translation     I ate a cake at home yesterday. → 我昨天在家吃了一个蛋糕。    difficulty 4
 SentencePairs   a file of your own, in lessons.tasks.sentence_pairs     difficulty 5
+PairStream      files of any size, prepared on disk, in lessons.tasks.stream
 
 For a language model, one text in place of pairs: lessons.tasks.prose.
 """

@@ -1,20 +1,24 @@
 """Reads a file of sentence pairs line by line: source, tab, target, and optionally a tab and an attribution."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 LONGEST_LINE = 100_000  # bytes
 MOST_COLUMNS = 3  # source, target, attribution
 SHOWN = 40  # characters of a bad line
 UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}  # their first bytes
+NO_TEXT = (*UTF16_BOMS, *PACKED)
 
 
-def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
+def read_pairs(
+    path: str | Path, *, encoding: str = "utf-8", on_corrupt: Callable[[ValueError], object] | None = None
+) -> Iterator[tuple[str, str]]:
     """The pairs (source, target) of a file, one after the other, with only one line in memory.
 
-    Windows line ends, a byte order mark and blank lines are fine. Anything else is a ValueError that names the file
-    and the line.
+    Windows line ends, a byte order mark and blank lines are fine. Any other line is a ValueError that names the file
+    and the line; on_corrupt, if given, gets this error, and reading goes on. A file that isn't text is always an error.
     """
     path = Path(path)
     if not path.is_file():
@@ -27,12 +31,22 @@ def read_pairs(path: str | Path, *, encoding: str = "utf-8") -> Iterator[tuple[s
             try:
                 pair = _pair(line if number > 1 else _first(line), encoding)
             except ValueError as error:
-                raise ValueError(f"{path.name}, line {number}: {error}") from None
+                named = ValueError(f"{path.name}, line {number}: {error}")
+                if on_corrupt is None or line.startswith(NO_TEXT):
+                    raise named from None
+                on_corrupt(named)
+                _skip_rest(line, file)
+                continue
             if pair:
                 found = True
                 yield pair
     if not found:
         raise ValueError(f"{path.name} contains no sentence pair; expected lines of source, tab, target")
+
+
+def _skip_rest(line: bytes, file: BinaryIO) -> None:
+    while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+        line = file.readline(LONGEST_LINE + 1)
 
 
 def _check_encoding(encoding: str) -> None:

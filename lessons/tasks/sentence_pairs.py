@@ -38,7 +38,9 @@ class SentencePairs(Task):
         positive(max_len=max_len)
         whole(2, held_out_every=held_out_every)
         self.path, self.skipped, self._every = Path(path), 0, held_out_every
-        learned_from = _sample(pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0]))
+        learned_from = sample_pairs(
+            pair for pair in read_pairs(path, encoding=encoding) if not self.is_held_out(pair[0])
+        )
         if not learned_from:
             raise ValueError(f"{self.path.name} has no pair to train on, only held-out ones; expected more pairs")
         sources, targets = zip(*learned_from)
@@ -53,7 +55,7 @@ class SentencePairs(Task):
 
     def is_held_out(self, source: str) -> bool:
         """Whether a source sentence is held out."""
-        return crc32(source.encode()) % self._every == 0
+        return is_held_out(source, self._every)
 
     def count(self, split: str = TRAIN) -> int:
         """The number of pairs in a split."""
@@ -118,7 +120,12 @@ def _by_length(src: Tensor, tgt: Tensor) -> Tensor:
     return (torch.maximum(src, tgt) * 2**20 + src + tgt).argsort(stable=True)
 
 
-def _sample(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+def is_held_out(source: str, every: int) -> bool:
+    """Whether a source sentence is the one in `every` that is held out."""
+    return crc32(source.encode()) % every == 0
+
+
+def sample_pairs(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     """At most LEARNED_FROM pairs, each equally likely; the choice depends only on the file."""
     rng, kept = Random(0), []
     for i, pair in enumerate(pairs):

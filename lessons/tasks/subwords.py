@@ -36,8 +36,22 @@ class Subwords(Vocabulary):
             show_progress=False,
         )
         tokenizer.train_from_iterator(("\n".join(_units(sentence)) for sentence in sentences), trainer)
-        ids = tokenizer.get_vocab()
-        super().__init__(sorted(ids, key=ids.__getitem__))
+        self._use(tokenizer)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Subwords":
+        """The subwords that `to_json` wrote."""
+        subwords = cls.__new__(cls)
+        subwords._use(Tokenizer.from_str(text))
+        return subwords
+
+    def to_json(self) -> str:
+        """All that was learned, as JSON, in the format of the library tokenizers."""
+        return self._tokenizer.to_str()
+
+    def _use(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer, ids = tokenizer, tokenizer.get_vocab()
+        Vocabulary.__init__(self, sorted(ids, key=ids.__getitem__))
         bpe = tokenizer.model
         self._pieces = lru_cache(REMEMBERED)(lambda unit: [token.id for token in bpe.tokenize(unit)])
 

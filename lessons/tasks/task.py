@@ -17,6 +17,8 @@ from lessons.vocabulary import Vocabulary, pad_batch
 
 T = TypeVar("T")
 SPLITS = TRAIN, HELD_OUT = "train", "held_out"
+SEED_STRIDE = 1_000_003  # steps of two different seeds draw the same numbers only after this many steps
+SEEDS = 2**32  # torch uses 32 bits of a seed
 
 
 class Batch(NamedTuple):
@@ -71,6 +73,20 @@ class Task:
         encoded = [self.tgt_vocab.encode(tgt, bos=True, eos=True) for _, tgt in pairs]
         return Batch(src, pad_batch(encoded, pad_id=self.tgt_vocab.pad_id))
 
+    def step_batch(self, size: int, *, step: int, seed: int, share: tuple[int, int] = (0, 1)) -> Batch:
+        """The batch of a step of training, counted from 1; it depends only on step and seed.
+
+        share (i, n): of its pairs, every n-th from number i on. The n slices together are the batch.
+        """
+        src, tgt = self.batch(size, torch.Generator().manual_seed(step_seed(seed, step)))
+        first, every = share
+        return Batch(src[first::every], tgt[first::every])
+
+    def about(self) -> dict[str, object]:
+        """What must be the same when a training is resumed, in plain Python types: words, and pairs of a fixed seed."""
+        words = len(self.src_vocab), len(self.tgt_vocab)
+        return {"name": self.name, "words": words, "pairs": self.examples(3, torch.Generator().manual_seed(0))}
+
     def examples(self, size: int, generator: torch.Generator, split: str = TRAIN) -> list[tuple[str, str]]:
         """The texts (source, target) of what `batch` returns for the same arguments."""
         src, tgt = self.batch(size, generator, split)
@@ -94,6 +110,11 @@ class Task:
         if vocab.eos_id in ids:
             ids = ids[: ids.index(vocab.eos_id)]
         return self._writing[side].join(vocab.decode([i for i in ids if i not in (vocab.pad_id, vocab.bos_id)]))
+
+
+def step_seed(seed: int, step: int) -> int:
+    """The seed of a step's random numbers: its batch and its dropout."""
+    return (seed * SEED_STRIDE + step) % SEEDS
 
 
 def draw_seed(generator: torch.Generator) -> int:
