@@ -204,6 +204,25 @@ def test_each_cell_says_where_it_is_and_what_it_holds(shown):
     expect(shown.get_by_role("status")).to_contain_text("nn.MultiheadAttention makes them NaN or 0")
 
 
+def test_other_names_leave_what_a_new_grid_would_be(page):
+    """The cells of a grid that has as many are used again."""
+    html = "[...document.querySelectorAll('.hg-grid')].map(grid => grid.outerHTML.replaceAll(' style=\"\"', ''))"
+    one, other = (
+        MaskStudio(source, target, "cross-attention")
+        for source, target in (("le <pad> noir", "a b c d <pad>"), ("<pad> & blanc", "e f g h i"))
+    )
+    bare.show(page, one)
+    page.evaluate("cell => { cell.id = 'kept'; }", page.locator(".hg-cell").first.element_handle())
+    page.evaluate(
+        "state => Object.entries(state).forEach(([name, value]) => model.set(name, value))", bare.state(other)
+    )
+    page.evaluate("frame()")
+    page.evaluate("document.getElementById('kept').removeAttribute('id')")
+    renamed = page.evaluate(html)
+    bare.show(page, other)
+    assert renamed == page.evaluate(html)
+
+
 def test_marks_are_never_a_color_alone(page):
     scores = [[math.nan, math.inf, -math.inf], [1.0, 2.0, 3.0], [-0.001, 1234.0, 0.5]]
     studio = MaskStudio(target=3, scores=scores)

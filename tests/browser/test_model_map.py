@@ -119,6 +119,58 @@ def test_the_thumbnails_show_the_weights_of_torch(show, computed):
             assert page.evaluate(THUMBNAIL, [f"{place} {head}", rows]) <= 2, (place, head)
 
 
+# The map is painted after each change, only where its numbers are new, and then whole: the parts that were painted,
+# and by how much the two pictures differ.
+IN_PARTS = """async (all) => {
+    const { run, readModel } = await import("./shared/engine.js");
+    const { painter } = map;
+    const { canvas } = painter;
+    const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+    const context = copy.getContext("2d", { willReadFrequently: true });
+    const pixels = () => {
+        context.clearRect(0, 0, copy.width, copy.height);
+        context.drawImage(canvas, 0, 0);
+        return context.getImageData(0, 0, copy.width, copy.height).data;
+    };
+    const model = readModel(...window.packed);
+    const found = [];
+    for (const changes of all) {
+        let parts = [];
+        const paintWithin = painter.paintWithin;
+        painter.paintWithin = function (region) { parts.push(region); return paintWithin.call(this, region); };
+        draw({ now: run(model, [4, 5, 6, 7, 8], [1, 9, 10, 11], changes), changes });
+        delete painter.paintWithin;
+        const inParts = pixels();
+        painter.painted = null;
+        map.paint();
+        const whole = pixels();
+        found.push([parts.length, inParts.reduce((most, x, i) => Math.max(most, Math.abs(x - whole[i])), 0)]);
+    }
+    return found;
+}"""
+
+
+def test_what_is_painted_in_parts_is_as_if_painted_whole(show):
+    torch.manual_seed(3)  # 12 features: a column of a strip is one pixel
+    model = Transformer(TransformerConfig(14, 14, 12, 2, num_layers=2, d_ff=32, norm_first=True)).eval()
+    page = show(model=model)
+    packed, data = pack(model)
+    page.evaluate(
+        "([packed, data]) => { window.packed = [packed.config, packed.index, "
+        "Uint8Array.from(atob(data), c => c.charCodeAt(0))]; }",
+        [packed, base64.b64encode(data).decode()],
+    )
+    changes = [
+        Change("block", at="decoder.1.cross_attn", head=1, query=1, key=2),
+        Change("silence", at="decoder.0.self_attn", head=0),
+        Change("hide", side="src", token=2),
+        Change("cut", at="encoder.1.feed_forward"),
+    ]
+    found = page.evaluate(IN_PARTS, [[asdict(change)] for change in changes] + [[]])
+    assert max(difference for _, difference in found) <= 32  # of 255: edges are smoothed differently
+    assert 1 <= found[0][0] <= 6  # the last attention, and what follows it
+
+
 def test_the_next_words_are_those_of_torch(show, computed):
     probabilities, words = computed[0].softmax(dim=-1).max(dim=-1)
     page = show()

@@ -202,6 +202,19 @@ def test_another_sentence_gets_new_scores(visitor, home):
     expect(visitor.get_by_text("Waiting for Python")).to_have_count(0)
 
 
+def test_what_a_visitor_types_is_never_html(visitor, home):
+    word = "<img/src=typed/onerror=alert(1)>"
+    made = visitor.locator('img[src^="typed"]')
+    visitor.goto(home)
+    expect(visitor.locator(".course-widget[data-alive]")).to_have_count(1)
+    target = visitor.locator('[data-part="target"]')
+    target.fill(f"one {word} three")
+    target.press("Enter")
+    expect(visitor.locator('[data-part="weights"] [data-at="2,2"]')).to_be_visible()
+    assert made.count() == 0
+    expect(visitor.locator('[data-part="weights"]')).to_contain_text(word[:9])
+
+
 def test_every_widget_of_the_gallery_lives(visitor, home):
     visitor.goto(f"{home}widgets.html")
     places = visitor.locator(".course-widget")

@@ -49,6 +49,18 @@ def test_alone_it_is_a_lesson():
     assert (studio.translation, studio.untouched) == ("老师明天会在学校喝茶。", "老师明天不会在学校喝茶。")
 
 
+def test_a_step_of_the_past_is_checked_once(studio, monkeypatch):
+    """However long the past is, a change costs the same."""
+    checked = []
+    check = studio._as_step
+    monkeypatch.setattr(studio, "_as_step", lambda step: checked.append(step) or check(step))
+    for token in range(5):
+        studio.changes = [Change("hide", side="src", token=token)]
+    studio.undo()
+    studio.redo()
+    assert len(checked) <= 7
+
+
 @pytest.mark.parametrize("change", ALL, ids=lambda change: change.kind)
 def test_the_code_prints_the_translation(studio, change):
     studio.changes = [change]

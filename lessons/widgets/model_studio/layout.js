@@ -4,7 +4,7 @@ import { places } from "../shared/engine.js";
 // Where everything of the map is: two lanes, in which data flows from left to right and each token keeps its row.
 
 const STRIP = 12; // width of a strip of vectors
-const GAP = 4;
+export const GAP = 4;
 const FEED = 32; // width of a feed-forward network
 const WORDS_WIDTH = 100; // width of the next words
 const MARGIN = 3;

@@ -61,7 +61,7 @@ export class ModelMap {
     for (const one of [document.body, document.documentElement]) this.theme.observe(one, { attributes: true });
   }
 
-  /** When the theme changes, and not with every picture: the answer costs time. */
+  /** When the theme or the width changes, and not with every picture: the answer costs time. */
   readColors() {
     const style = getComputedStyle(this.field);
     this.colors = { accent: style.getPropertyValue("--lw-accent").trim() || "#1976d2", line: style.color };
@@ -114,7 +114,8 @@ export class ModelMap {
     if (key === this.key) return;
     this.key = key;
     this.worded = null;
-    this.readColors();
+    if (this.width !== this.readAt) this.readColors();
+    this.readAt = this.width;
     const { config } = this.about;
     const layout = arrange(config, { src: src.length, tgt: tgt.length }, labels, this.width || 820, this.height);
     this.layout = layout;

@@ -1,5 +1,6 @@
 import { SIGNED, WEIGHTS } from "../shared/constants.js";
 import { channels, mixColor } from "../shared/palette.js";
+import { GAP } from "./layout.js";
 
 // The pictures of the map. Numbers become pixels of one hidden canvas, and parts of it are drawn where they belong.
 
@@ -10,6 +11,7 @@ const LEAST_RIBBON = 0.03;
 const FADED = 0.16;
 const RECEDED = 0.4;
 const STEP = 8; // the way between two parts
+const OVER = 6; // how far a ribbon can begin above its lane
 
 const littleEndian = (stops) => Uint32Array.from({ length: 256 }, (_, i) => {
   const [r, g, b] = channels(mixColor(stops, i / 255));
@@ -84,7 +86,9 @@ export class Painter {
     Object.assign(this.canvas, { width: Math.round(layout.width * scale), height: Math.round(layout.height * scale) });
     Object.assign(this.canvas.style, { width: `${layout.width}px`, height: `${layout.height}px` });
     this.scale = scale;
-    this.now = null;
+    this.numbers = new Map();
+    this.changed = new Set();
+    this.now = this.painted = null;
   }
 
   /** New numbers: what `run` returns. */
@@ -92,12 +96,23 @@ export class Painter {
     if (now === this.now) return;
     this.now = now;
     const streams = new Map(now.streams.map((stream) => [stream.name, stream]));
-    for (const { id, kind, stream, place, heads } of this.layout.parts) {
+    for (const part of this.layout.parts) {
+      const { id, kind, stream, place, heads } = part;
+      const { weights, allowed, hidden } = now.places[place] ?? {};
+      if (!this.isNew(id, [streams.get(stream), weights, allowed, hidden].filter(Boolean))) continue;
+      this.changed.add(part);
       if (stream) this.fill(id, (paint) => squeeze(streams.get(stream), BINS, BY_SIGN, paint));
-      else if (kind === "feed_forward") this.fill(id, (paint) => squeeze(now.places[place].hidden, UNITS, ACTIVE, paint));
+      else if (kind === "feed_forward") this.fill(id, (paint) => squeeze(hidden, UNITS, ACTIVE, paint));
       else if (heads) heads.forEach((_, head) => this.fill(`${id} ${head}`, (paint) => this.fillHead(now.places[place], head, paint)));
     }
-    this.pixels.putImageData(this.image, 0, 0);
+    if (this.changed.size) this.pixels.putImageData(this.image, 0, 0);
+  }
+
+  /** Whether the numbers that a part shows are other ones than before: most changes leave most parts as they were. */
+  isNew(id, tensors) {
+    const before = this.numbers.get(id);
+    this.numbers.set(id, tensors);
+    return !before || tensors.some(({ data }, i) => data !== before[i].data && data.some((x, at) => !Object.is(x, before[i].data[at])));
   }
 
   fill(key, draw) {
@@ -121,16 +136,44 @@ export class Painter {
     this.view = view;
     this.colors = colors;
     context.setTransform(this.scale, 0, 0, this.scale, 0, 0);
-    context.clearRect(0, 0, this.layout.width, this.layout.height);
     context.imageSmoothingEnabled = false;
-    for (const part of this.layout.parts) {
+    context.lineCap = "round";
+    const { width, height, parts } = this.layout;
+    const looks = JSON.stringify([view, colors]);
+    if (looks === this.painted) for (const part of this.changed) this.paintWithin(this.regionOf(part));
+    else this.paintWithin([0, 0, width, height]);
+    this.painted = looks;
+    this.changed.clear();
+    if (view.lit && view.moved < 1) this.paintMotion(parts.find(({ id }) => id === view.lit));
+    context.globalAlpha = 1;
+  }
+
+  /** The place of a part, [x, y, w, h], in whole points of the canvas: from the picture before it to the one after it. */
+  regionOf({ side, x, w }) {
+    const { lanes, under } = this.layout;
+    const edges = [x - GAP, lanes[side].top - OVER, x + w + GAP, lanes[side].bottom + under];
+    const [left, top, right, bottom] = edges.map((at) => Math.round(at * this.scale) / this.scale);
+    return [left, top, right - left, bottom - top];
+  }
+
+  /** All that is seen there; a part's lines begin one step before it, and its ribbons end after it. */
+  paintWithin(region) {
+    const { context, layout: { parts }, view } = this;
+    const [x, y, w, h] = region;
+    context.save();
+    context.beginPath();
+    context.rect(...region);
+    context.clip();
+    context.clearRect(...region);
+    for (const part of parts) {
+      const [, top, , high] = this.regionOf(part);
+      if (part.x - STEP > x + w || part.x + part.w + GAP < x || top >= y + h || top + high <= y) continue;
       this.base = view.lit && !view.follow && part.id !== view.lit && part.after !== view.lit ? RECEDED : 1;
       if (part.kind === "attention") this.paintAttention(part);
       else if (part.kind === "logits") this.paintStraight(part, [part.x - STEP, part.x]);
       else if (part.kind !== "tokens") this.paintRows(part);
     }
-    if (view.lit && view.moved < 1) this.paintMotion(this.layout.parts.find(({ id }) => id === view.lit));
-    context.globalAlpha = 1;
+    context.restore();
   }
 
   isFollowed(side, row) {
@@ -196,7 +239,6 @@ export class Painter {
     const cross = part.place.endsWith("cross_attn");
     this.paintStraight(part, [part.x - STEP, part.x + part.w]);
     context.strokeStyle = colors.accent;
-    context.lineCap = "round";
     for (const [way, weight, query, key] of this.ribbons(part)) {
       const keySide = cross ? "src" : part.side;
       const here = !follow || this.isFollowed(part.side, query) || (this.isFollowed(keySide, key) && follow.side === keySide);

@@ -255,8 +255,9 @@ class ModelStudio(LessonWidget):
             raise ValueError(
                 f"{name} is {reprlib.repr(value)}; expected a list of steps, each an earlier sentence or changes"
             )
+        known = {id(step) for trait in ("history", "future") for step in self._trait_values.get(trait) or ()}
         try:
-            steps = [self._as_step(step) for step in value]
+            steps = [step if id(step) in known else self._as_step(step) for step in value]
         except ValueError as error:
             raise ValueError(f"{name} is {reprlib.repr(value)}; {error}") from None
         return steps[-HISTORY:]

@@ -91,22 +91,42 @@ export class Grid {
     this.grid.classList.toggle("hg-shared", rows.length <= shared);
     this.grid.classList.toggle("hg-low", low);
     this.grid.style.width = `calc(var(--hg-left) + ${columns.length * this.width + (this.sums ? (dense ? 18 : low ? 52 : 62) : 0)}px)`;
-    const name = (text, i) => (dense ? (i % 8 ? "" : i) : escapeText(text));
+    const name = (text, i) => (dense ? (i % 8 ? "" : String(i)) : text);
+    const shape = [rows.length, this.across, dense, this.rowAxis, this.columnAxis].join();
+    if (shape === this.shape) this.rename(name);
+    else this.fill(name, dense);
+    this.shape = shape;
+    this.grid.setAttribute("aria-label", this.title);
+    this.grid.setAttribute("aria-readonly", String(!this.onPaint));
+    const [r, c] = this.active;
+    this.activate(Math.min(r, rows.length - 1), Math.min(c, this.across - 1));
+  }
+
+  /** All rows and cells. name(text, i): what is written of a name. */
+  fill(name, dense) {
+    const { rows, columns } = this;
     const head = columns.map((text, c) =>
-      `<div class="hg-head" role="columnheader" title="${escapeText(text)}"><span>${name(text, c)}</span></div>`);
+      `<div class="hg-head" role="columnheader" title="${escapeText(text)}"><span>${escapeText(name(text, c))}</span></div>`);
     const sum = this.sums ? `<div class="hg-head hg-sumhead" role="columnheader"><span>${dense ? "Σ" : "sum"}</span></div>` : "";
     const corner = `<div class="hg-corner" role="columnheader">${escapeText(`${this.rowAxis} ↓ ${this.columnAxis} →`)}</div>`;
-    const cells = (r) => columns.map((_, c) => `<div class="hg-cell" role="gridcell" tabindex="-1" data-at="${r},${c}"></div>`);
+    const cells = (r) => columns.map((_, c) => `<div class="hg-cell" role="gridcell" tabindex="-1" data-at="${r},${c}"><span></span></div>`);
     const last = (r) => (this.sums ? `<div class="hg-sum" role="gridcell" tabindex="-1" data-at="${r},${columns.length}"></div>` : "");
     this.grid.innerHTML = `<div class="hg-row hg-heads" role="row">${corner}${head.join("")}${sum}</div>` +
       rows.map((text, r) => `<div class="hg-row" role="row"><div class="hg-name" role="rowheader" title="${escapeText(text)}">` +
-        `<span>${name(text, r)}</span></div>${cells(r).join("")}${last(r)}</div>`).join("") +
+        `<span>${escapeText(name(text, r))}</span></div>${cells(r).join("")}${last(r)}</div>`).join("") +
       `<div class="hg-band hg-across" aria-hidden="true" hidden></div><div class="hg-band hg-down" aria-hidden="true" hidden></div>`;
-    this.grid.setAttribute("aria-label", this.title);
-    this.grid.setAttribute("aria-readonly", String(!this.onPaint));
     this.lines = [...this.grid.querySelectorAll(".hg-row")].slice(1).map((row) => [...row.children].slice(1));
-    const [r, c] = this.active;
-    this.activate(Math.min(r, rows.length - 1), Math.min(c, this.across - 1));
+  }
+
+  /** As many rows and columns as before, under other names: a new grid costs four times as much. */
+  rename(name) {
+    const put = (element, text, i) => {
+      element.title = text;
+      element.firstChild.textContent = name(text, i);
+    };
+    const heads = [...this.grid.querySelectorAll(".hg-head")];
+    this.columns.forEach((text, c) => put(heads[c], text, c));
+    this.grid.querySelectorAll(".hg-name").forEach((element, r) => put(element, this.rows[r], r));
   }
 
   cell(r, c) {

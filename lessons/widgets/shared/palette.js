@@ -16,11 +16,16 @@ export function mixColor(stops, fraction) {
   return `#${byte(0)}${byte(1)}${byte(2)}`;
 }
 
+const inks = new Map(); // of the grounds so far: the stops give a few hundred
+
 /** Black or white, whichever can be read better on the ground; at least 4.58 : 1. */
 export function inkOn(ground) {
-  const [r, g, b] = channels(ground).map((x) => {
-    const fraction = x / 255;
-    return fraction <= 0.04045 ? fraction / 12.92 : ((fraction + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
+  if (!inks.has(ground)) {
+    const [r, g, b] = channels(ground).map((x) => {
+      const fraction = x / 255;
+      return fraction <= 0.04045 ? fraction / 12.92 : ((fraction + 0.055) / 1.055) ** 2.4;
+    });
+    inks.set(ground, 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff");
+  }
+  return inks.get(ground);
 }
