@@ -60,7 +60,10 @@ asking = Exercise(
                 (".masked_fill(~real[:, None], -torch.inf)", ""),
             ),
             "x and memory are swapped: q comes from x, k and v from memory.",
-            also=(edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),),
+            also=(
+                edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),
+                edited(_in_plain_steps, "x @ w_q, memory @ w_k", "memory @ w_q, x @ w_k"),
+            ),
         ),
         Mistake(
             edited(
@@ -82,6 +85,19 @@ asking = Exercise(
         Mistake(
             edited(_in_plain_steps, " / math.sqrt(q.size(-1))", ""),
             "The scores are not divided by √d.",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "/ math", "* math"),
+            "The scores are multiplied by √d. Divide by it.",
+        ),
+        Mistake(
+            edited(
+                _in_plain_steps,
+                (".masked_fill(~real[:, None], -torch.inf)", ""),
+                ("weights @ v, weights", "weights @ (v * real[:, :, None]), weights"),
+            ),
+            "You set the values of the padding to 0, and it still gets weight: the other weights are too small. Mask "
+            "the scores.",
         ),
         Mistake(
             edited(_in_plain_steps, "math.sqrt(q.size(-1))", "q.size(-1)"),
@@ -182,6 +198,21 @@ asking = Exercise(
         Mistake(
             edited(_in_plain_steps, "memory @ w_v", "x @ w_v"),
             "The values come from x. Keys and values belong together: both are made from memory.",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "memory @ w_k", "x @ w_k"),
+            "The keys come from x. Keys and values belong together: both are made from memory.",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "return weights @ v, weights", "return weights @ v, scores"),
+            "The output is right, but its companion is the scores. The weights are what the softmax makes of them.",
+            also=(
+                edited(
+                    _in_plain_steps,
+                    "return weights @ v, weights",
+                    "return weights @ v, q @ k.mT / math.sqrt(q.size(-1))",
+                ),
+            ),
         ),
     ],
     hints=[

@@ -109,6 +109,20 @@ whole = Exercise(
         Mistake(
             edited(DecoderLayerByHand, "self.cross_attn(y, memory, memory, allowed)", "self.cross_attn(memory, y, y)"),
             "x and memory are swapped: the queries come from x, keys and values from memory.",
+            also=(
+                edited(
+                    DecoderLayerByHand,
+                    "self.cross_attn(y, memory, memory, allowed)",
+                    "self.cross_attn(memory, y, y, allowed)",
+                ),
+                edited(DecoderLayerByHand, "(self.norm2(x), memory, cross", "(memory, self.norm2(x), cross"),
+                edited(DecoderLayerByHand, "(x, memory, cross", "(memory, x, cross"),
+            ),
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "memory, memory, allowed", "memory, y, allowed"),
+            "cross_attn got x for its keys or its values. They belong together: both are memory.",
+            also=(edited(DecoderLayerByHand, "memory, memory, allowed", "y, memory, allowed"),),
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.norm2(x), memory", "self.norm2(x), self.norm2(memory)"),
@@ -195,6 +209,12 @@ whole = Exercise(
         Mistake(
             edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)[0]", "self.self_attn(y, allowed=allowed)"),
             "An attention returns two things, output and weights. Use the output: …[0].",
+            also=(
+                edited(
+                    DecoderLayerByHand, "self.look_at_itself(self.norm1(x), ", "self.self_attn(self.norm1(x), allowed="
+                ),
+                edited(DecoderLayerByHand, "self.look_at_itself(x, ", "self.self_attn(x, allowed="),
+            ),
         ),
         Mistake(
             edited(
@@ -221,6 +241,11 @@ whole = Exercise(
                 ("x + self.feed_forward(self", "self.norm3(x) + self.feed_forward(self"),
             ),
             "With norm_first you added norm(x). Add x itself: only the sublayer gets norm(x).",
+            also=(
+                edited(DecoderLayerByHand, "x + self.look_at_itself(self", "self.norm1(x) + self.look_at_itself(self"),
+                edited(DecoderLayerByHand, "x + self.look_at_memory(self", "self.norm2(x) + self.look_at_memory(self"),
+                edited(DecoderLayerByHand, "x + self.feed_forward(self", "self.norm3(x) + self.feed_forward(self"),
+            ),
         ),
         Mistake(
             edited(DecoderLayerByHand, "torch.relu(self.linear1(y))", "nn.functional.gelu(self.linear1(y))"),

@@ -81,6 +81,15 @@ def _around(norm_first=lambda x, f, norm: x + f(norm(x)), norm_last=lambda x, f,
     return wrong
 
 
+def _memory_first(x, memory, parts, norms, first):
+    """Cross-attention before self-attention, each with its own norm; without a memory all is right."""
+    if memory is None:
+        return three_parts(x, memory, parts, norms, first)
+    look, ask, feed = parts
+    turned = (lambda y: ask(y, memory), lambda y, _: look(y), feed)
+    return three_parts(x, memory, turned, [norms[1], norms[0], norms[2]], first)
+
+
 three = Exercise(
     lesson="08",
     name="my_three_parts",
@@ -118,7 +127,18 @@ three = Exercise(
             ),
             "Without a memory you attend to x a second time. Leave cross-attention out, with its residual connection "
             "and its norm.",
-            seen_in="no memory",
+            also=(
+                edited(
+                    three_parts,
+                    "    if memory is not None:\n            x = x + cross_attention(norm2(x), memory)",
+                    "    x = x + cross_attention(norm2(x), x if memory is None else memory)",
+                ),
+                edited(
+                    three_parts,
+                    "    if memory is not None:\n        x = norm2(x + cross_attention(x, memory))",
+                    "    x = norm2(x + cross_attention(x, x if memory is None else memory))",
+                ),
+            ),
         ),
         Mistake(
             edited(
@@ -136,6 +156,14 @@ three = Exercise(
                 ("\n    if memory is not None:\n        x = norm2", "\n    if memory:\n        x = norm2"),
             ),
             "`if memory` asks whether a tensor is true, which torch refuses. Ask: memory is not None.",
+            also=(
+                edited(three_parts, "if memory is not None:\n            x = x +", "if memory:\n            x = x +"),
+                edited(
+                    three_parts,
+                    "\n    if memory is not None:\n        x = norm2",
+                    "\n    if memory:\n        x = norm2",
+                ),
+            ),
         ),
         Mistake(
             edited(three_parts, "return norm3", "x = x if memory is not None else norm2(x)\n    return norm3"),
@@ -156,6 +184,7 @@ three = Exercise(
                 x, memory, (lambda y: parts[1](y, memory), lambda y, _: parts[0](y), parts[2]), *others
             ),
             "Cross-attention came first. Self-attention comes first, then cross-attention.",
+            also=(_memory_first,),
         ),
         Mistake(
             edited(three_parts, "norm2(x), memory", "norm2(x), norm2(memory)"),
@@ -207,6 +236,15 @@ three = Exercise(
             "There is no residual connection: add x to the output of each sublayer.",
         ),
         Mistake(
+            edited(three_parts, "norm2(x), memory", "x, memory"),
+            "With norm_first, one of the sublayers got x without its norm. Each of the three gets norm(x), with the "
+            "norm of its own.",
+            also=(
+                edited(three_parts, "self_attention(norm1(x))", "self_attention(x)"),
+                edited(three_parts, "feed_forward(norm3(x))", "feed_forward(x)"),
+            ),
+        ),
+        Mistake(
             _around(norm_first=lambda x, f, norm: norm(x) + f(norm(x))),
             "With norm_first you added norm(x). Add x itself: only the sublayer gets norm(x).",
         ),
@@ -242,6 +280,15 @@ three = Exercise(
         Mistake(
             edited(three_parts, "if norm_first", "if False"),
             "norm_first=True is ignored. With it, each sublayer gets norm(x), and x is added to its output.",
+        ),
+        Mistake(
+            edited(three_parts, "return x + feed_forward(norm3(x))", "x = x + feed_forward(norm3(x))"),
+            "With norm_first the three sublayers run, and then the three of Post-LN once more: a return or an else is "
+            "missing.",
+        ),
+        Mistake(
+            edited(three_parts, "norm1, norm2, norm3 = norms", "norm1, norm3, norm2 = norms"),
+            "The second and the third norm are swapped: norms are in the order of the parts, also if memory is None.",
         ),
         Mistake(
             edited(three_parts, "norm1, norm2, norm3 = norms", "norm1 = norm2 = norm3 = norms[0]"),

@@ -88,6 +88,10 @@ judging = Exercise(
             "guessed.",
         ),
         Mistake(
+            edited(accept, "true[word] / guessed[word]", "true[word] - guessed[word]"),
+            "stays is a difference, and may be negative. It is a ratio: true over guessed.",
+        ),
+        Mistake(
             edited(accept, "return stays", "return 1 - stays"),
             "That is the probability that the word is rejected. Return the probability that it stays.",
         ),

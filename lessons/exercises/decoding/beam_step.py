@@ -96,6 +96,14 @@ going_on = Exercise(
         Mistake(
             edited(
                 beam_step,
+                "    best, places = totals.flatten().topk(width)\n",
+                "    places = totals.flatten().topk(width).indices.msort()\n    best = totals.flatten()[places]\n",
+            ),
+            "The right candidates, but not best first: they are in the order of their places. Keep the order of topk.",
+        ),
+        Mistake(
+            edited(
+                beam_step,
                 "totals.flatten()",
                 "totals.where(totals == totals.amax(dim=1, keepdim=True), -torch.inf).flatten()",
             ),

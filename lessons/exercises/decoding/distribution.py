@@ -149,7 +149,8 @@ choosing = Exercise(
             "You set the logits of the dropped words to 0. Then they have e⁰ = 1 in the softmax and can be drawn. −∞ "
             "makes their probability 0.",
             also=[
-                edited(distribution_by_hand, ("top_k, -torch.inf", "top_k, 0.0"), ("top_p, -torch.inf", "top_p, 0.0"))
+                edited(distribution_by_hand, ("top_k, -torch.inf", "top_k, 0.0"), ("top_p, -torch.inf", "top_p, 0.0")),
+                edited(distribution_by_hand, "top_k, -torch.inf", "top_k, 0.0"),
             ],
             seen_in="only top-k",
         ),

@@ -55,6 +55,11 @@ bug_hunt = Exercise(
             "The lengths are right, but you multiply: long sentences pay twice. Divide.",
         ),
         Mistake(
+            edited(scores_of, "** alpha", "/ alpha"),
+            "The lengths are right, but alpha is an exponent: (…) ** alpha.",
+            also=[edited(scores_of, "((5 + lengths) / 6) ** alpha", "((5 + lengths) / 6 * alpha)")],
+        ),
+        Mistake(
             edited(scores_of, "((5 + lengths) / 6)", "lengths"),
             "The lengths are right; keep the formula: (5 + length) / 6, to the power of alpha.",
         ),
@@ -70,6 +75,15 @@ bug_hunt = Exercise(
         Mistake(
             edited(scores_of, "sum(dim=1)", "sum()"),
             "One length for all: you count the words of all hypotheses together. sum(dim=1) counts each row's own.",
+            also=[edited(scores_of, "(ids != pad_id).sum(dim=1) - 1", "(ids[:, 1:] != pad_id).sum()")],
+        ),
+        Mistake(
+            edited(scores_of, "(ids != pad_id).sum(dim=1) - 1", "(ids[:, 1:] != pad_id).sum(dim=0)"),
+            "You count down the columns, one number for each place. A row is a hypothesis: count along it, with dim=1.",
+            also=[
+                edited(scores_of, "sum(dim=1) - 1", "sum(dim=0) - 1"),
+                edited(scores_of, "sum(dim=1) - 1", "sum(dim=0)"),
+            ],
         ),
     ],
     hints=[

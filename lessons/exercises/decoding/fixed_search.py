@@ -76,9 +76,24 @@ def _padded(ids, eos_id, pad_id):
 
 
 def _searched(
-    step, width, bos, eos, pad, n, *, known="any", stop=torch.all, rest: float | None = -torch.inf, cost=0.0, pays=False
+    step,
+    width,
+    bos,
+    eos,
+    pad,
+    n,
+    *,
+    known="any",
+    stop=torch.all,
+    rest: float | None = -torch.inf,
+    cost=0.0,
+    pays=False,
+    cleaned=True,
 ):
-    """search with something changed: how a finished one is recognized, what it pays, and when the search ends."""
+    """search with something changed: how a finished one is recognized, what it pays, and when the search ends.
+
+    cleaned: whether the words after EOS become padding at the end, as in the code with the bug.
+    """
     ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
     for _ in range(n):
         rows = step(ids)
@@ -96,7 +111,7 @@ def _searched(
         finished = finished | (words == eos)
         if stop(finished if known == "place, and at the end" else (ids == eos).any(dim=1)):
             break
-    return _padded(ids, eos, pad), log_probs
+    return _padded(ids, eos, pad) if cleaned else ids, log_probs
 
 
 def _padded_but_paid_for(step, width, bos, eos, pad, n):
@@ -159,7 +174,10 @@ search_hunt = Exercise(
             lambda *inputs: _searched(*inputs, known="place"),
             "You remember which slots of the beam are finished, but the hypotheses change slots at each step. Reorder "
             "it, too: finished[parents], like ids[parents].",
-            also=[lambda *inputs: _searched(*inputs, known="place, and at the end")],
+            also=[
+                lambda *inputs: _searched(*inputs, known="place, and at the end"),
+                lambda *inputs: _searched(*inputs, known="place, and at the end", cleaned=False),
+            ],
         ),
         Mistake(
             _padded_but_paid_for,
@@ -190,6 +208,7 @@ search_hunt = Exercise(
             lambda *inputs: _searched(*inputs, rest=None),
             "Padding costs a finished hypothesis nothing now, but it may also continue with other words. In its row "
             "everything else is −∞.",
+            also=[lambda *inputs: _searched(*inputs, rest=None, cleaned=False)],
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, stop=torch.any),

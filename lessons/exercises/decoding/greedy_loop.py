@@ -122,6 +122,19 @@ looping = Exercise(
             seen_in="other ids of BOS, EOS and padding",
         ),
         Mistake(
+            edited(
+                greedy_loop,
+                (
+                    ".argmax(dim=-1).masked_fill(ended, pad_id)",
+                    ".argmax(dim=-1)\n        ended = ended | (words == eos_id)\n"
+                    "        words = words.masked_fill(ended, pad_id)",
+                ),
+                ("        ended = ended | (words == eos_id)\n        if", "        if"),
+            ),
+            "EOS itself became padding: you mark a sentence as ended before you append its EOS. EOS belongs to the "
+            "sentence; padding begins after it.",
+        ),
+        Mistake(
             edited(greedy_loop, "argmax", "argmin"),
             "You took the least likely word each time.",
         ),

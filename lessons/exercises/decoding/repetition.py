@@ -59,6 +59,21 @@ repeating = Exercise(
             "The two cases are swapped, so these words get more likely. Divide above 0, multiply below.",
         ),
         Mistake(
+            edited(penalize, "logits * penalty)", "logits - penalty)"),
+            "Above 0 it is right. Below 0 you subtract: then a penalty of 1 lowers a logit by 1, and it must change "
+            "nothing. Multiply.",
+        ),
+        Mistake(
+            edited(
+                penalize,
+                "torch.where(logits > 0, logits / penalty, logits * penalty)",
+                "logits.abs() / penalty",
+            ),
+            "A logit of −2 became 1: without its sign it looks likely. It must stay below 0, and go down: multiply it.",
+            also=[edited(penalize, "logits * penalty)", "logits.abs() * penalty)")],
+            seen_in="a logit below 0",
+        ),
+        Mistake(
             _for_each_time,
             "A word that was generated three times pays three times. In this exercise each word pays once.",
             seen_in="a word that was generated three times",

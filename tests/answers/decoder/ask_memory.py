@@ -101,3 +101,20 @@ with wrong("The padding in the memory became 0"):
         memory = memory.masked_fill(~real[..., None], 0.0)
         weights = ((x @ w_q) @ (memory @ w_k).mT / w_q.size(1) ** 0.5).softmax(dim=-1)
         return weights @ (memory @ w_v), weights
+
+
+edit("(memory @ w_k)", "(x @ w_k)", "The keys come from x")
+
+edit(
+    "return weights @ (memory @ w_v), weights", "return weights @ (memory @ w_v), scores", "its companion is the scores"
+)
+
+edit("(x @ w_q) @ (memory @ w_k)", "(memory @ w_q) @ (x @ w_k)", "x and memory are swapped")
+
+edit("/ w_q.size(1) ** 0.5", "* w_q.size(1) ** 0.5", "multiplied by √d")
+
+with wrong("the other weights are too small"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        weights = ((x @ w_q) @ (memory @ w_k).mT / w_q.size(1) ** 0.5).softmax(dim=-1)
+        return weights @ (memory @ w_v * real[..., None]), weights

@@ -166,3 +166,24 @@ with wrong("Cross-attention got tgt_allowed"):
             for norm, sublayer in sublayers:
                 x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
             return x
+
+
+edit("self.self_attn(y, y, y, tgt_allowed)[0]", "self.self_attn(y, y, y, tgt_allowed)", "returns two things")
+
+edit("x = x + self.self_attn(y, y, y", "x = y + self.self_attn(y, y, y", "you added norm(x)")
+
+with wrong("They belong together: both are memory"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            sublayers = [
+                lambda y: self.self_attn(y, allowed=tgt_allowed)[0],
+                lambda y: self.cross_attn(y, y, memory, allowed=cross_allowed)[0],
+                lambda y: self.linear2(self.linear1(y).relu()),
+            ]
+            for sublayer, norm in zip(sublayers, (self.norm1, self.norm2, self.norm3)):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
+edit("self.cross_attn(y, memory,", "self.cross_attn(memory, y,", "x and memory are swapped", of=1)

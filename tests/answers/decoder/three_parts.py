@@ -175,3 +175,54 @@ with wrong("which torch refuses"):
         if memory:
             x = x + ask(b(x), memory) if norm_first else b(x + ask(x, memory))
         return x + feed(c(x)) if norm_first else c(x + feed(x))
+
+
+with wrong("Cross-attention came first"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        calls = [(lambda y: parts[1](y, memory), norms[1]), (parts[0], norms[0]), (parts[2], norms[2])]
+        for call, norm in calls if memory is not None else calls[1:]:
+            x = x + call(norm(x)) if norm_first else norm(x + call(x))
+        return x
+
+
+edit("ask(b(x), memory)", "ask(x, memory)", "got x without its norm", of=1)
+
+with wrong("which torch refuses"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        if norm_first:
+            x = x + look(a(x))
+            if memory:
+                x = x + ask(b(x), memory)
+            return x + feed(c(x))
+        x = a(x + look(x))
+        x = b(x + ask(x, memory)) if memory is not None else x
+        return c(x + feed(x))
+
+
+edit(
+    "b(ask(x, memory) + x) if memory is not None else x",
+    "b(ask(x, memory if memory is not None else x) + x)",
+    "attend to x a second time",
+    of=1,
+)
+
+
+with wrong("a return or an else is missing"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        if norm_first:
+            x = x + look(a(x))
+            x = x + ask(b(x), memory) if memory is not None else x
+            x = x + feed(c(x))
+        x = a(x + look(x))
+        x = b(x + ask(x, memory)) if memory is not None else x
+        return c(x + feed(x))
+
+
+edit("a, b, c = norms", "a, c, b = norms", "The second and the third norm are swapped", of=1)

@@ -53,3 +53,10 @@ with wrong("drawn *and* stays"):
 
     def my_accept(true, guessed, word):
         return torch.minimum(true, guessed)[word], F.normalize(torch.relu(true - guessed), p=1, dim=0)
+
+
+with wrong("It is a ratio"):
+
+    def my_accept(true, guessed, word):
+        rest = (true - guessed).clamp(min=0)
+        return (true[word] - guessed[word]).clamp(max=1), rest / rest.sum()

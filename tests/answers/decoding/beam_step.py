@@ -105,3 +105,15 @@ with wrong("It goes wrong here: all are finished."):
         rows[finished, pad_id] = 0.0
         best, places = (log_probs[:, None] + rows).flatten().topk(width)
         return places // vocab_size, places % vocab_size, best
+
+
+with wrong("not best first"):
+
+    def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+        rows = next_log_probs.clone()
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        best, places = (log_probs[:, None] + rows).flatten().topk(len(rows))
+        order = places.argsort()
+        places, best = places[order], best[order]
+        return places // rows.size(1), places % rows.size(1), best

@@ -173,3 +173,15 @@ with wrong("not renormalized"):
         s, order = p.sort(descending=True)
         p[order[s.cumsum(0) - s >= top_p]] = 0
         return p
+
+
+with wrong("You set the logits of the dropped words to 0"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        ordered, words = (logits / temperature).sort(descending=True)
+        ordered[top_k:] = 0
+        likely = ordered.softmax(dim=-1)
+        likely[likely.cumsum(dim=-1) - likely >= top_p] = 0
+        result = torch.zeros_like(logits)
+        result[words] = likely / likely.sum()
+        return result

@@ -29,3 +29,9 @@ with wrong("The bug is still there"):
 
 
 edit(" - 1", "", "you count BOS")
+
+edit("dim=1", "dim=0", "You count down the columns")
+
+edit("(ids != pad_id).sum(dim=1) - 1", "(ids[:, 1:] != pad_id).sum()", "One length for all")
+
+edit("((5 + lengths) / 6) ** alpha", "((5 + lengths) / 6 * alpha)", "alpha is an exponent")

@@ -221,3 +221,20 @@ with wrong("The bug is still there"):
 
 
 edit("if finished.all()", "if finished[0]", "go on until all have ended", of=1)
+
+edit("finished[parents] | (words == eos_id)", "finished | (words == eos_id)", "finished[parents]", of=1)
+
+with wrong("it may also continue with other words"):
+
+    def fixed_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+        ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+        for _ in range(max_len):
+            rows = next_log_probs(ids)
+            rows[(ids == eos_id).any(dim=1), pad_id] = 0.0
+            totals = log_probs[:, None] + rows
+            log_probs, places = totals.flatten().topk(width)
+            parents, words = places // totals.size(1), places % totals.size(1)
+            ids = torch.cat([ids[parents], words[:, None]], dim=1)
+            if (ids == eos_id).any(dim=1).all():
+                break
+        return ids, log_probs

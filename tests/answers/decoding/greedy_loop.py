@@ -80,3 +80,9 @@ edit("<= max_len", "< max_len", "one word too early")
 edit(" and not ended.all()", "", "nothing but padding")
 
 edit("return ids", "return ids[:, 1:]", "BOS is missing")
+
+edit(
+    "        words[ended] = pad_id\n",
+    "        ended = ended | (words == eos_id)\n        words[ended] = pad_id\n",
+    "EOS itself became padding",
+)

@@ -53,3 +53,7 @@ with wrong("pays three times"):
 edit("chosen / penalty, chosen * penalty", "chosen * penalty, chosen / penalty", "swapped")
 
 edit("logits.clone()", "logits", "changed its argument", of=0)
+
+edit("chosen * penalty", "chosen - penalty", "Below 0 you subtract")
+
+edit("torch.where(chosen > 0, chosen / penalty, chosen * penalty)", "chosen.abs() / penalty", "without its sign")
