@@ -83,6 +83,11 @@ made_additive = Exercise(
         Mistake(
             lambda allowed, bias: torch.zeros_like(bias).masked_fill(~allowed, -torch.inf),
             "-inf is in the right places, but the bias is lost: what is open gets 0, not its bias.",
+            also=[lambda allowed, bias: torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)],
+        ),
+        Mistake(
+            edited(additive, "-torch.inf", "torch.inf"),
+            "What is hidden gets +inf: the softmax would give it everything. It must be -inf.",
         ),
         Mistake(
             lambda allowed, bias: allowed * bias,

@@ -42,6 +42,17 @@ bug_hunt = Exercise(
             "The triangle moved the wrong way: now the queries see even less. Which diagonal is the upper one?",
         ),
         Mistake(
+            lambda q, k: _triangle(q, k, q),
+            "The triangle has moved, but not by the number of tokens in the cache. How many keys come before the first "
+            "query?",
+            also=[lambda q, k: _triangle(q, k, 1)],
+        ),
+        Mistake(
+            lambda q, k: _triangle(q, q, 0),
+            "That is the mask of the new tokens among themselves, (Q, Q). The keys of the cache are missing on its "
+            "left.",
+        ),
+        Mistake(
             lambda q, k: torch.ones(q, k, dtype=torch.bool),
             "Now everything is open. For a single new token that is right; of several, the first sees those that come "
             "after.",

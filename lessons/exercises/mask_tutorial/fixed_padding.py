@@ -85,6 +85,24 @@ tidy_mask = Exercise(
             edited(keys_only, "pad_id=key_pad_id", "pad_id=query_pad_id"),
             "Keys only, that is right. But their padding id is key_pad_id.",
         ),
+        Mistake(
+            lambda queries, keys, query_pad, key_pad: masks.padding(queries, pad_id=query_pad),
+            "You put the padding of the queries' sentence on the axis of the keys. In cross-attention the keys are "
+            "another sentence, key_ids.",
+        ),
+        Mistake(
+            lambda queries, keys, query_pad, key_pad: shipped(keys, queries, key_pad, query_pad),
+            "Queries and keys have changed places: a mask is (B, 1, Q, K), the queries before the keys.",
+        ),
+        Mistake(
+            edited(
+                shipped,
+                "return real_query & ",
+                "return (torch.arange(key_ids.size(1)) == 0) | real_query & ",
+            ),
+            "You opened the first key for every query, so no row is empty. But a padded query needs no rule of its "
+            "own, and where the first key is padding, real tokens would attend to it. Don't ask what the query is.",
+        ),
     ],
     hints=[
         "Print the mask for query_ids with one PAD at the end. What may that query attend to?",

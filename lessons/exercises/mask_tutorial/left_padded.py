@@ -57,6 +57,26 @@ from_the_left = Exercise(
             "allowed is right. The positions are one too high: cumsum counts the first token as 1.",
         ),
         Mistake(
+            edited(left_padded, "(real.long().cumsum(dim=1) - 1).clamp(min=0)", "torch.arange(length) * real"),
+            "allowed is right, and padding is at 0. But the tokens still count the padding before them: the first one "
+            "of each sentence must be at 0.",
+        ),
+        Mistake(
+            edited(left_padded, "cumsum(dim=1)", "cumsum(dim=0)"),
+            "allowed is right. The positions are counted down the batch, over the sentences. Count along each "
+            "sentence: dim=1.",
+        ),
+        Mistake(
+            edited(left_padded, "cumsum(dim=1)", "flip(1).cumsum(dim=1).flip(1)"),
+            "allowed is right. The positions are counted from the end of the sentence: its last token gets 0, not its "
+            "first.",
+        ),
+        Mistake(
+            edited(left_padded, "torch.eye(length, dtype=torch.bool)", "(torch.arange(length) == 0)"),
+            "No row is empty: you opened the first key for all. But in a sentence with padding that key is padding, "
+            "and the tokens attend to it. Open the diagonal.",
+        ),
+        Mistake(
             edited(left_padded, ".clamp(min=0)", ""),
             "allowed is right. The padding is at position −1. A table of positions then gives its last row, without an "
             "error.",

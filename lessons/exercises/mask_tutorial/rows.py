@@ -32,6 +32,16 @@ rows_of_t2 = Exercise(
             "Almost: t2 may attend to itself too. What is hidden is what comes after it.",
         ),
         Mistake(
+            lambda: [[False, True, True, True, False], [True, True, True, False, False]],
+            "The row of self-attention goes the wrong way: it opens t2 and what comes after it. A token attends to "
+            "itself and to what comes before it.",
+        ),
+        Mistake(
+            lambda: [[True, True, False, False], [True, True, True]],
+            "Each row has five entries, one for each key: padding has one, too.",
+            also=(lambda: [[True, True, False, False], [True, True, True, False]],),
+        ),
+        Mistake(
             lambda: [[False, True, False, False, False], [True, True, True, False, False]],
             "t2 may attend to itself, and also to what came before it: t1.",
         ),

@@ -48,7 +48,12 @@ target_hidden = Exercise(
         ),
         Mistake(
             edited(target_mask, "masks.causal(ids.size(1)) & ", ""),
-            "That is only the rule about padding, (B, 1, 1, T): each token still sees the future.",
+            "That is only the rule about padding: each token still sees the future.",
+            also=(lambda ids, pad: masks.padding(ids, pad_id=pad).expand(-1, -1, ids.size(1), -1),),
+        ),
+        Mistake(
+            edited(target_mask, "masks.causal(ids.size(1))", "masks.causal(ids.size(0))"),
+            "The triangle has one row for each sentence: ids.size(0) is B. It needs one for each token, ids.size(1).",
         ),
         Mistake(
             edited(target_mask, "pad_id=pad_id)", "pad_id=pad_id).mT"),

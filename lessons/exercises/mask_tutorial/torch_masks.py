@@ -17,6 +17,7 @@ def torch_masks(src: Tensor, tgt: Tensor, src_pad_id: int, tgt_pad_id: int) -> t
     return src_key_padding_mask, tgt_mask, tgt_key_padding_mask, memory_key_padding_mask
 
 
+RETURNED = "return src_key_padding_mask, tgt_mask, tgt_key_padding_mask, memory_key_padding_mask"
 INVERTED_PADDING = (("src == src_pad_id", "src != src_pad_id"), ("tgt == tgt_pad_id", "tgt != tgt_pad_id"))
 
 
@@ -88,7 +89,12 @@ for_torch = Exercise(
         Mistake(
             edited(torch_masks, "src == src_pad_id", "src == tgt_pad_id"),
             "You looked for the target's padding id in the source. Each side has its own.",
-            also=[edited(torch_masks, "= src_key_padding_mask", "= src == tgt_pad_id")],
+            also=[
+                edited(torch_masks, "= src_key_padding_mask", "= src == tgt_pad_id"),
+                edited(
+                    torch_masks, ("src == src_pad_id", "src == tgt_pad_id"), ("tgt == tgt_pad_id", "tgt == src_pad_id")
+                ),
+            ],
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)).tril(-1)"),
@@ -102,6 +108,7 @@ for_torch = Exercise(
             edited(torch_masks, "= src_key_padding_mask", "= src_key_padding_mask & False"),
             "memory_key_padding_mask blocks nothing. nn.Transformer does not copy it from src_key_padding_mask: the "
             "decoder attends to the source's padding until you pass it once more.",
+            also=[edited(torch_masks, "= src_key_padding_mask", "= None")],
         ),
         Mistake(
             edited(
@@ -110,6 +117,32 @@ for_torch = Exercise(
                 ("tgt == tgt_pad_id", "(tgt == tgt_pad_id)[:, None, None, :]"),
             ),
             "The values are right, but nn.Transformer adds the axes itself: its padding masks are (B, K).",
+            also=[
+                edited(torch_masks, "src == src_pad_id", "(src == src_pad_id)[:, None, None, :]"),
+                edited(torch_masks, "tgt == tgt_pad_id", "(tgt == tgt_pad_id)[:, None, None, :]"),
+            ],
+        ),
+        Mistake(
+            edited(torch_masks, "~masks.causal(tgt.size(1))", "masks.allowed_to_additive(masks.causal(tgt.size(1)))"),
+            "tgt_mask is in the additive form, 0 and −∞. nn.Transformer takes that as well, but not beside padding "
+            "masks of bool (it warns), and the task asks for bool: True = blocked.",
+        ),
+        Mistake(
+            edited(
+                torch_masks,
+                RETURNED,
+                "return src_key_padding_mask, tgt_key_padding_mask, tgt_mask, memory_key_padding_mask",
+            ),
+            "The four masks are right, but not their order: src_key_padding_mask, tgt_mask, tgt_key_padding_mask, "
+            "memory_key_padding_mask.",
+            also=[
+                edited(torch_masks, RETURNED, f"return {order}")
+                for order in (
+                    "src_key_padding_mask, memory_key_padding_mask, tgt_mask, tgt_key_padding_mask",
+                    "src_key_padding_mask, tgt_mask, memory_key_padding_mask, tgt_key_padding_mask",
+                    "tgt_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask",
+                )
+            ],
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)) | (tgt == tgt_pad_id)[0]"),

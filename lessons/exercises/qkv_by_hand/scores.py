@@ -80,6 +80,10 @@ score_table = Exercise(
             "You took the mean over the features. A score is the sum of the products.",
         ),
         Mistake(
+            lambda q, k: q @ q.T,
+            "You compared queries with queries: k is not used. Row i, column j is query i against key j.",
+        ),
+        Mistake(
             lambda q, k: q @ k[: len(q)].T,
             "Your table is queries by queries. There may be more keys than queries: the columns, or the inner loop, "
             "run over all of k.",

@@ -93,6 +93,18 @@ whole = Exercise(
             ".T reverses all axes, the batch too. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
+            edited(in_one_line, ("return (q", "return v @ (q"), (" @ v", "")),
+            "The other way around: the weights go on the left, so their K columns meet the K rows of v.",
+        ),
+        Mistake(
+            edited(in_one_line, "@ v", "* v"),
+            "You multiplied weights and values entry by entry. A row of the output is a sum over the keys: @, not *.",
+        ),
+        Mistake(
+            edited(in_one_line, ".softmax(dim=-1)", ".sigmoid()"),
+            "The sigmoid looks at each score alone, so a row need not sum to 1. Softmax divides by the row's sum.",
+        ),
+        Mistake(
             edited(in_one_line, "@ v", "@ k"),
             "You averaged the keys. Keys only decide the weights; average the values.",
         ),

@@ -57,6 +57,10 @@ scaling = Exercise(
             ".T reverses all axes, the batch too. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
+            edited(scaled_scores, "k.transpose(-2, -1)", "k.permute(0, 2, 1)"),
+            "permute(0, 2, 1) needs exactly one axis in front. There may be none, or several: k.transpose(-2, -1).",
+        ),
+        Mistake(
             edited(scaled_scores, "(-2, -1)", "(0, 1)"),
             "transpose(0, 1) is right for a table. With a batch in front it swaps sentences and keys: count the axes "
             "from the end, k.transpose(-2, -1).",

@@ -1,5 +1,7 @@
 """Lesson 02, my_softmax: turn scores into weights, each row for itself."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -75,6 +77,10 @@ soft_rows = Exercise(
             edited(softmax, " / powers.sum(dim=-1, keepdim=True)", ""),
             "These are the powers of e. One step is missing: divide each row by its sum.",
             also=(lambda s: s.exp(),),
+        ),
+        Mistake(
+            lambda s: (s * math.log(2)).softmax(dim=-1),
+            "You raised 2 to the scores. The softmax raises e: torch.exp.",
         ),
         Mistake(
             lambda s: s.log_softmax(dim=-1),

@@ -63,3 +63,11 @@ with wrong("the bias is lost"):
     def my_additive(allowed, bias):
         mask = torch.zeros(len(allowed), *bias.shape, dtype=bias.dtype)
         return mask.masked_fill(~allowed, -torch.inf)
+
+
+edit('float("-inf")', 'float("inf")', "What is hidden gets +inf")
+
+with wrong("the bias is lost"):
+
+    def my_additive(allowed, bias):
+        return masks.allowed_to_additive(allowed)

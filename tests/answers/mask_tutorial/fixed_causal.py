@@ -51,3 +51,8 @@ edit(".tril(diagonal=", ".triu(diagonal=", "triu keeps what is right of it")
 edit(
     "torch.ones(num_queries, num_keys, dtype", "torch.ones(num_keys, num_queries, dtype", "Queries and keys are swapped"
 )
+
+
+edit("diagonal=num_keys - num_queries", "diagonal=num_queries", "not by the number of tokens in the cache")
+
+edit("num_queries, offset=num_keys - num_queries", "num_queries", "The keys of the cache are missing", of=1)

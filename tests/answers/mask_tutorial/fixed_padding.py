@@ -45,3 +45,22 @@ edit(
     "key_ids != key_pad_id",
     "Shape: allowed is (3, 5); expected (3, 1, 6, 5)",
 )
+
+
+edit("(key_ids != key_pad_id)", "(query_ids != query_pad_id)", "on the axis of the keys")
+
+with wrong("have changed places"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        query_real = (query_ids != query_pad_id)[:, None, None, :]
+        key_real = (key_ids != key_pad_id)[:, None, :, None]
+        return query_real & key_real
+
+
+with wrong("You opened the first key"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        query_real = (query_ids != query_pad_id)[:, None, :, None]
+        allowed = query_real & (key_ids != key_pad_id)[:, None, None, :]
+        allowed[..., 0] = True
+        return allowed

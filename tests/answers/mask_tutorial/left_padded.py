@@ -71,3 +71,14 @@ with wrong("You compared with 0"):
         real = ids != 0
         allowed = (masks.causal(ids.size(1)) & real[:, None, None, :]) | torch.eye(ids.size(1)).bool()
         return allowed, (real.cumsum(dim=1) - 1).clamp(min=0)
+
+
+edit(
+    "(ids != pad_id).cumsum(dim=1).sub(1).clamp(min=0)",
+    "torch.arange(ids.size(1)) * (ids != pad_id)",
+    "still count the padding before them",
+)
+
+edit("cumsum(dim=1)", "cumsum(dim=0)", "counted down the batch")
+
+edit("allowed | torch.eye(ids.size(1)).bool()", "allowed | (torch.arange(ids.size(1)) == 0)", "Open the diagonal")

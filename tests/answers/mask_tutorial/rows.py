@@ -24,3 +24,9 @@ edit("((1, 1, 0, 0, 0), (1, 1, 1, 0, 0))", "[[1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]",
 edit(", [True, True, True, False, False]", "", "That is not it")
 
 edit("(1, 1, 1, 0, 0)", "(0, 1, 0, 0, 0)", "limited to the token at the same place", of=1)
+
+
+edit("[[True, True, False, False, False]", "[[False, True, True, True, False]", "goes the wrong way")
+
+with wrong("Each row has five entries"):
+    my_rows = [[True, True, False, False], [True, True, True]]

@@ -82,3 +82,12 @@ with wrong("It goes wrong here: a single token, and it is padding."):
         if length == 1:
             return torch.ones(len(ids), 1, 1, 1, dtype=torch.bool)
         return torch.ones(length, length, dtype=torch.bool).tril() & (ids != pad_id)[:, None, None, :]
+
+
+edit("length = ids.size(1)", "length = ids.size(0)", "one row for each sentence")
+
+edit(
+    "torch.ones(length, length, dtype=torch.bool).tril() &",
+    "torch.ones(length, length, dtype=torch.bool) &",
+    "only the rule about padding",
+)

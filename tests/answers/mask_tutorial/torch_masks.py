@@ -60,3 +60,14 @@ edit(
     "torch.ones(src.size(1), src.size(1), dtype=torch.bool)",
     "tgt_mask has the length of the source",
 )
+
+
+edit("future, tgt == tgt_pad_id,", "tgt == tgt_pad_id, future,", "but not their order")
+
+edit(
+    "torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(diagonal=1)",
+    "nn.Transformer.generate_square_subsequent_mask(tgt.size(1))",
+    "in the additive form",
+)
+
+edit(", src == src_pad_id", ", None", "memory_key_padding_mask blocks nothing")

@@ -61,3 +61,21 @@ with wrong("e^100 is too large for a float"):
     def my_attention(q, k, v):
         powers = torch.exp(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)))
         return powers / powers.sum(dim=-1, keepdim=True) @ v
+
+
+with wrong("the weights go on the left"):
+
+    def my_attention(q, k, v):
+        return v @ (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
+
+
+with wrong("weights and values entry by entry"):
+
+    def my_attention(q, k, v):
+        return (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1) * v
+
+
+with wrong("The sigmoid looks at each score alone"):
+
+    def my_attention(q, k, v):
+        return (q @ k.mT / math.sqrt(q.size(-1))).sigmoid() @ v

@@ -38,3 +38,9 @@ with wrong("These are the weights already"):
 
 
 edit("k.transpose(-2, -1) / q.shape[-1] ** 0.5", "k.mT / q.norm()", "Values: the result differs")
+
+
+with wrong("needs exactly one axis in front"):
+
+    def my_scaled_scores(q, k):
+        return q @ k.permute(0, 2, 1) / q.shape[-1] ** 0.5

@@ -65,3 +65,10 @@ edit("scores - scores.max", "scores / scores.max", "You divided by the maximum")
 edit("powers.sum(dim=-1", "powers.sum(dim=-2", "Your columns sum to 1, not your rows")
 
 edit("scores.max(dim=-1", "scores.max(dim=-2", "each column's maximum")
+
+
+with wrong("You raised 2 to the scores"):
+
+    def my_softmax(scores):
+        e = 2 ** (scores - scores.amax(-1, keepdim=True))
+        return e / e.sum(-1, keepdim=True)
