@@ -12,9 +12,7 @@ from lessons.checking.engine import Case, Mistake
 from lessons.exercises.inside_torch_attention.beside_torch import Choice, DropIn, call_beside, stages_beside
 from lessons.exercises.inside_torch_attention.combinations import PLAIN
 from lessons.exercises.inside_torch_attention.shared import inverted
-from lessons.torch_attention import (
-    MultiheadAttentionByHand,
-)
+from lessons.torch_attention import MultiheadAttentionByHand
 
 HALVES = ("float64", "bfloat16", "float16")
 
@@ -46,9 +44,7 @@ def _drop_in_cases(generator: torch.Generator) -> list[Case]:
         case("dropout=1.0 in training, and need_weights=False", mode="training, dropout", need_weights=False),
         case("dropout=1.0 in evaluation", mode="evaluation, dropout"),
         case("dropout=1.0 in evaluation, and need_weights=False", mode="evaluation, dropout", need_weights=False),
-        case(
-            "inputs without a batch, in a module with batch_first=True", mode="evaluation, batch_first", axes="no batch"
-        ),
+        case("inputs without a batch, batch_first=True", mode="evaluation, batch_first", axes="no batch"),
         case("other sizes: embed_dim 20, num_heads 5", mode="evaluation, other sizes", **both),
         case("one sentence, one query", mode="evaluation, one query", inputs="cross-attention", **both),
         case("all arguments by position, in torch's order", mode="evaluation, by position", bias=False, **both),
@@ -65,9 +61,8 @@ def with_arguments(**changes: Callable[[Tensor], Tensor]) -> type[nn.Module]:
     class Changed(MultiheadAttentionByHand):
         def forward(self, *inputs, **arguments):
             given: dict[str, Any] = signature.bind(self, *inputs, **arguments).arguments
-            changed: dict[str, Any] = {
-                name: change(given[name]) for name, change in changes.items() if given.get(name) is not None
-            }
+            masks = {name: given[name] for name in changes if given.get(name) is not None}
+            changed: dict[str, Any] = {name: changes[name](mask) for name, mask in masks.items()}
             return super().forward(**{name: x for name, x in (given | changed).items() if name != "self"})
 
     return Changed

@@ -85,6 +85,15 @@ counting = Exercise(
                 (".all(dim=1).float().mean()", ".all(dim=1).sum()"),
             ),
             "These are counts. The task asks for fractions: divide by the number of tokens, and of sentences.",
+            also=[
+                edited(accuracies, "right[real].float().mean()", "right[real].sum()"),
+                edited(accuracies, ".all(dim=1).float().mean()", ".all(dim=1).sum()"),
+            ],
+        ),
+        Mistake(
+            edited(accuracies, ".all(dim=1).float().mean()", ".all(dim=1).sum() / real.sum()"),
+            "The tokens are right. You divided the number of correct sentences by that of the tokens: divide by the "
+            "number of sentences.",
         ),
         Mistake(
             edited(accuracies, "right[real].float().mean()", "((right & real).sum(dim=1) / real.sum(dim=1)).mean()"),

@@ -24,6 +24,7 @@ softmax_hunt = Exercise(
             edited(fixed_loss, "logits.flatten", "logits.softmax(-1).flatten"),
             "However certain and correct a model is, this loss never gets near 0. And a model that is certain and "
             "wrong pays only a little more, 1 at most.",
+            also=[edited(fixed_loss, "logits.flatten", "logits.softmax(1).flatten")],
         ),
         Mistake(
             edited(fixed_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.softmax(-1).flatten")),
@@ -58,6 +59,15 @@ softmax_hunt = Exercise(
         Mistake(
             edited(fixed_loss, ", ignore_index=pad_id", ""),
             "You fixed one bug; now there is another. Padding is counted as if it were tokens: where is ignore_index?",
+        ),
+        Mistake(
+            edited(fixed_loss, "ignore_index=pad_id", "ignore_index=0"),
+            "The softmax is right now. But pad_id isn't used any more: you took 0 for the padding, whatever pad_id is.",
+            seen_in="another pad_id than 0",
+        ),
+        Mistake(
+            edited(fixed_loss, "ignore_index=pad_id", "ignore_index=pad_id, label_smoothing=0.1"),
+            "The softmax is right now. But you added label smoothing, which the loss didn't have.",
         ),
         UNFLATTENED,
         MIXED,

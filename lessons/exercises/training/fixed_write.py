@@ -89,6 +89,24 @@ start_hunt = Exercise(
             seen_in="cut off at max_len",
         ),
         Mistake(
+            edited(write, "< max_len", "<= max_len"),
+            "It starts correctly, but goes on for one id too many: max_len counts all ids, BOS too.",
+            seen_in="cut off at max_len",
+        ),
+        Mistake(
+            edited(write, ("[bos_id]", "[pad_id]"), ("return ids", "return ids[1:]")),
+            "You removed the padding from the result, but the model still reads it: change what it starts from.",
+        ),
+        Mistake(
+            edited(write, " and len(ids) < max_len", ""),
+            "It starts correctly, but max_len isn't used any more: without EOS the loop would never end.",
+            seen_in="cut off at max_len",
+        ),
+        Mistake(
+            edited(write, "argmax", "argmin"),
+            "You took the least likely token each time.",
+        ),
+        Mistake(
             edited(write, "return ids", "return ids[1:]"),
             "The BOS token is missing from the result.",
         ),

@@ -60,6 +60,44 @@ loss = Exercise(
             edited(loss_without_padding, "dim=-1", "dim=1"),
             "Your softmax runs over the positions. It should run over the vocabulary, the last axis.",
         ),
+        Mistake(
+            edited(loss_without_padding, "logits.log_softmax(dim=-1)", "logits.log()"),
+            "The log of a logit: where that is negative, it is NaN. The softmax comes first, which makes probabilities "
+            "of the logits.",
+        ),
+        Mistake(
+            edited(
+                loss_without_padding,
+                "logits.log_softmax(dim=-1)",
+                "(logits.exp() / logits.exp().sum(dim=-1, keepdim=True)).log()",
+            ),
+            "e^x of a large logit is more than a float can hold: inf / inf is NaN. log_softmax subtracts the largest "
+            "first.",
+            seen_in="logits that are far apart",
+        ),
+        Mistake(
+            edited(loss_without_padding, "log_p.gather(-1, targets[..., None]).squeeze(-1)", "log_p.amax(dim=-1)"),
+            "That is the probability of the likeliest token, whichever it is. The loss is about the correct one.",
+        ),
+        Mistake(
+            edited(loss_without_padding, "mean()", "sum() / len(targets)"),
+            "You divided by the number of sentences. It is the mean over the real tokens: divide by their number.",
+        ),
+        Mistake(
+            edited(loss_without_padding, "log_softmax(dim=-1)", "softmax(dim=-1).log2()"),
+            "Another logarithm: log is the natural one here, torch.log, not that of base 2 or 10.",
+            also=[edited(loss_without_padding, "log_softmax(dim=-1)", "softmax(dim=-1).log10()")],
+        ),
+        Mistake(
+            edited(loss_without_padding, ".mean()", ""),
+            "That is one loss for each token. The task asks for one number, their mean.",
+            also=[
+                lambda logits, targets, pad_id: F.cross_entropy(
+                    logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id, reduction="none"
+                ),
+                edited(loss_without_padding, "of_target[targets != pad_id].mean()", "of_target * (targets != pad_id)"),
+            ],
+        ),
         UNFLATTENED,
         LOG_OF_SOFTMAX,
         MIXED,

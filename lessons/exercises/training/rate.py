@@ -38,7 +38,40 @@ def _cosine_end(step, steps, peak, warmup, decay):
     return peak * min(step / warmup, 0.5 - 0.5 * math.cos(math.pi * share))
 
 
+def _in_three_parts(step, steps, peak, warmup, decay):
+    """rate, as an if for each part."""
+    if step <= warmup:
+        return peak * step / warmup
+    if step <= steps - decay:
+        return peak
+    return peak * (steps - step) / decay
+
+
 FALL = "(steps - step) / decay"
+
+
+def _each_part(case: Case, results: tuple) -> str | None:
+    """Which of the three parts is wrong, and where it first is."""
+    at, steps, peak, warmup, decay = case.inputs.values()
+    wanted = torch.tensor([rate(step, steps, peak, warmup, decay) for step in at.tolist()])
+    close = torch.isclose(results[0].to(wanted.dtype), wanted, rtol=1e-4, atol=1e-6 * peak)
+    parts = {"warm-up": at <= warmup, "plateau": (at > warmup) & (at <= steps - decay), "fall": at > steps - decay}
+    lines = {
+        "warm-up": f"a line from peak / warmup at step 1 to the peak, {peak:g}, at step {warmup}",
+        "plateau": f"the peak, up to step {steps - decay}",
+        "fall": f"a line from the peak, {peak:g}, at step {steps - decay} to 0 at step {steps}",
+    }
+    wrong = {name: (where & ~close).nonzero() for name, where in parts.items()}
+    first = next((name for name, places in wrong.items() if len(places)), None)
+    if first is None:
+        return None
+    place, count, tried = int(wrong[first][0]), len(wrong[first]), int(parts[first].sum())
+    right = " and ".join(f"the {name}" for name, places in wrong.items() if not len(places))
+    return (
+        f"The {first} differs in {count} of {tried} steps, first at step {at[place]}: yours {results[0][place]:.4g}, "
+        f"expected {wanted[place]:.4g}. It is {lines[first]}." + (f" What is right: {right}." if right else "")
+    )
+
 
 schedule = Exercise(
     lesson="11",
@@ -47,6 +80,7 @@ schedule = Exercise(
     cases=_rate_cases,
     call=_rates,
     outputs=("the rates",),
+    laws=[_each_part],
     mistakes=[
         Mistake(
             edited(rate, "min(1.0, ", "min("),
@@ -68,12 +102,44 @@ schedule = Exercise(
         Mistake(
             edited(rate, FALL, "(steps - step) / (steps - decay)"),
             "You took decay as the step at which the rate begins to fall. It is how many steps the fall takes.",
-            also=(edited(rate, FALL, "((steps - step) / (steps - decay) if step > max(warmup, decay) else 1)"),),
+            also=(
+                edited(rate, FALL, "((steps - step) / (steps - decay) if step > max(warmup, decay) else 1)"),
+                edited(_in_three_parts, "step <= steps - decay", "step <= decay"),
+                edited(
+                    _in_three_parts, ("step <= warmup", "step < warmup"), ("step <= steps - decay", "step <= decay")
+                ),
+            ),
         ),
         Mistake(
             edited(rate, FALL, "((steps - step) / (steps - warmup) if step > steps - decay else 1)"),
-            "The fall begins with a jump: its line is one that starts at the end of the warm-up. It takes `decay` "
-            "steps, so divide by decay.",
+            "The fall begins with a jump: its line is one that takes more than `decay` steps. Divide by decay.",
+            also=(edited(_in_three_parts, FALL, "(steps - step) / steps"),),
+        ),
+        Mistake(
+            edited(_in_three_parts, "steps - decay", "warmup + decay"),
+            "The plateau takes `decay` steps in your code. decay is the length of the fall, which begins at step "
+            "steps − decay.",
+        ),
+        Mistake(
+            edited(_in_three_parts, FALL, "((steps - step) // decay)"),
+            "In the last `decay` steps the rate is 0 at once. It falls to 0 in a line; // would drop its fractions.",
+        ),
+        Mistake(
+            edited(_in_three_parts, "peak * " + FALL, "peak - peak * step / decay"),
+            "In the fall you subtract as if it had begun at step 0. Count the steps since it began, at steps − decay.",
+            also=(edited(rate, FALL, "(1 if step <= steps - decay else 1 - step / decay)"),),
+        ),
+        Mistake(
+            edited(_in_three_parts, "step / warmup", "step / steps"),
+            "The warm-up divides by the number of all steps. Its line takes `warmup` steps.",
+            also=(edited(_in_three_parts, ("step <= warmup", "step < warmup"), ("step / warmup", "step / steps")),),
+        ),
+        Mistake(
+            edited(_in_three_parts, "peak * step / warmup", "step / warmup"),
+            "The plateau and the fall are right. The warm-up ends at 1: multiply it by the peak, too.",
+            also=(
+                edited(_in_three_parts, ("step <= warmup", "step < warmup"), ("peak * step / warmup", "step / warmup")),
+            ),
         ),
         Mistake(
             edited(rate, FALL, "(steps - step + 1) / decay"),
@@ -84,7 +150,10 @@ schedule = Exercise(
             edited(rate, FALL, "(steps - step - 1) / decay"),
             "The fall comes one step early: at step = steps − decay the rate must still be the peak, and 0 only at the "
             "last step.",
-            also=(edited(rate, FALL, "(1 if step < steps - decay else (steps - step - 1) / decay)"),),
+            also=(
+                edited(rate, FALL, "(1 if step < steps - decay else (steps - step - 1) / decay)"),
+                edited(rate, FALL, "(1 if step <= steps - decay else (steps - step - 1) / decay)"),
+            ),
         ),
         Mistake(
             edited(rate, "return peak", "return (steps - step) / decay if step > steps - decay else peak"),

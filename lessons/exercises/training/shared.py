@@ -29,6 +29,11 @@ MIXED = Mistake(
     ),
     "cross_entropy accepts this shape, but the logits of different positions are mixed: view and reshape cut "
     "the same sequence of numbers into other rows. To swap two axes, use transpose.",
+    also=[
+        lambda logits, targets, pad_id: F.cross_entropy(
+            logits.transpose(1, 2).reshape(-1, logits.size(-1)), targets.flatten(), ignore_index=pad_id
+        )
+    ],
 )
 
 

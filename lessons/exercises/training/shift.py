@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from lessons.checking.engine import Case, Exercise, Mistake
-from lessons.exercises.training.shared import ids
+from lessons.exercises.training.shared import PAD, ids
 
 
 def shift(tgt: Tensor) -> tuple[Tensor, Tensor]:
@@ -33,7 +33,11 @@ shifting = Exercise(
             lambda tgt: (tgt, tgt),
             "Nothing is shifted: at each position the decoder reads the very token that it must predict. It would "
             "learn to copy, reach a loss near 0, and generate nonsense.",
-            also=[lambda tgt: (tgt[:, :-1], tgt[:, :-1]), lambda tgt: (tgt[:, 1:], tgt[:, 1:])],
+            also=[
+                lambda tgt: (tgt[:, :-1], tgt[:, :-1]),
+                lambda tgt: (tgt[:, 1:], tgt[:, 1:]),
+                lambda tgt: (tgt[:, 1:-1],) * 2,
+            ],
         ),
         Mistake(
             lambda tgt: (tgt[:, 1:], tgt[:, :-1]),
@@ -51,6 +55,20 @@ shifting = Exercise(
         Mistake(
             lambda tgt: (tgt, tgt[:, 1:]),
             "There is one more input than there are targets: after EOS there is nothing to predict.",
+        ),
+        Mistake(
+            lambda tgt: (tgt[:, :-1], tgt),
+            "There is one more target than there are inputs: BOS is never predicted.",
+        ),
+        Mistake(
+            lambda tgt: (tgt, tgt.roll(-1, dims=1)),
+            "roll brings BOS round to the end: at its last position the decoder would have to predict BOS. Cut off one "
+            "token of each row instead.",
+        ),
+        Mistake(
+            lambda tgt: (tgt[:, :-1].masked_fill(tgt[:, :-1] == 2, PAD), tgt[:, 1:]),
+            "You replaced the EOS of shorter sentences in the inputs. It may stay: its target is padding, which the "
+            "loss ignores. And the function isn't told which id EOS has.",
         ),
         Mistake(
             lambda tgt: (tgt[:, 1:-1], tgt[:, 2:]),

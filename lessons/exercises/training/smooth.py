@@ -62,6 +62,11 @@ smoothing = Exercise(
             "The correct token keeps its 1, and the rows sum to more than 1: subtract smoothing from it.",
         ),
         Mistake(
+            edited(smooth, "+= 1 - smoothing", "= 1 - smoothing / vocab_size"),
+            "The correct token gives away only one token's share, and the rows sum to more than 1. It gives away all "
+            "of smoothing, and gets one share back.",
+        ),
+        Mistake(
             edited(smooth, ("smoothing / vocab_size", "smoothing / (vocab_size - 2)"), ("+=", "=")),
             "You shared it among V - 2 tokens, as code does that also leaves out padding. Here all V get a part.",
         ),

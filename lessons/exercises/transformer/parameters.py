@@ -17,6 +17,7 @@ def count_parameters(d_model: int, d_ff: int, num_layers: int, vocab_size: int) 
 
 NO_ATTENTION_BIAS = ("d_model * d_model + d_model", "d_model * d_model")
 NO_FEED_FORWARD_BIAS = ("d_model * d_ff + d_ff + d_ff * d_model + d_model", "d_model * d_ff + d_ff * d_model")
+NO_NORMS = ("norm = 2 * d_model", "norm = 0")
 NO_LAST_BIAS = ("vocab_size * d_model + vocab_size", "vocab_size * d_model")
 
 
@@ -39,7 +40,7 @@ counting = Exercise(
             "You counted a decoder layer like an encoder layer. It has cross-attention as well, and a norm for it.",
         ),
         Mistake(
-            edited(count_parameters, "norm = 2 * d_model", "norm = 0"),
+            edited(count_parameters, NO_NORMS),
             "The norms are missing: 2 · d_model numbers for each.",
         ),
         Mistake(
@@ -59,6 +60,19 @@ counting = Exercise(
             edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS),
             "The biases of the attentions and of the feed-forward networks are missing.",
             also=[edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS, NO_LAST_BIAS)],
+        ),
+        Mistake(
+            edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS, NO_LAST_BIAS, NO_NORMS),
+            "Only the large matrices are counted. Biases and norms are small, but they are parameters, too.",
+            also=[edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS, NO_NORMS)],
+        ),
+        Mistake(
+            edited(count_parameters, "4 * (d_model * d_model + d_model)", "4 * d_model * d_model + d_model"),
+            "Each of the four matrices of an attention has a bias: 4 · d_model numbers, not d_model.",
+        ),
+        Mistake(
+            edited(count_parameters, "2 * attention + feed_forward", "2 * attention"),
+            "Only one side has its feed-forward networks. Each layer has one, in the encoder and in the decoder.",
         ),
         Mistake(
             edited(count_parameters, "4 * (", "3 * ("),
@@ -103,6 +117,16 @@ counting = Exercise(
         Mistake(
             edited(count_parameters, "num_layers * (", "1 * ("),
             "That is one layer on each side. There are num_layers of them.",
+        ),
+        Mistake(
+            edited(count_parameters, "(encoder_layer + decoder_layer)", "encoder_layer + decoder_layer"),
+            "In your sum one side has num_layers layers, the other only one: num_layers * (encoder + decoder).",
+            also=[edited(count_parameters, "(encoder_layer + decoder_layer)", "decoder_layer + encoder_layer")],
+        ),
+        Mistake(
+            edited(count_parameters, "num_layers * (", "num_layers / 2 * ("),
+            "You shared num_layers between the two sides. Each side has num_layers layers of its own.",
+            also=[edited(count_parameters, "num_layers * (", "num_layers // 2 * (")],
         ),
     ],
     hints=[

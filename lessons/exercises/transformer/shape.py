@@ -15,9 +15,22 @@ weights_shape = Exercise(
         ),
         Mistake(lambda: (2, 3, 4, 4), "That is the decoder's self-attention: target by target."),
         Mistake(lambda: (2, 3, 5, 5), "That is the encoder's self-attention: source by source."),
-        Mistake(lambda: (2, 4, 5), "Each of the H = 3 heads has weights of its own."),
-        Mistake(lambda: (2, 4, 3, 5), "The heads come before the queries: (B, H, queries, keys)."),
+        Mistake(
+            lambda: (2, 4, 5),
+            "Each of the H = 3 heads has weights of its own, on an axis of its own.",
+            also=[lambda: (2, 5, 4), lambda: (6, 4, 5)],
+        ),
+        Mistake(
+            lambda: (2, 4, 3, 5),
+            "The heads come after the batch and before the queries: (B, H, queries, keys).",
+            also=[lambda: (3, 2, 4, 5), lambda: (2, 4, 5, 3)],
+        ),
         Mistake(lambda: (3, 4, 5), "That is one sentence. There are B = 2."),
+        Mistake(lambda: (4, 5), "That is one head for one sentence. There are H = 3 heads, and B = 2 sentences."),
+        Mistake(
+            lambda: (2, 2, 3, 4, 5),
+            "Those are the weights of two layers. The question is about one cross-attention: each layer has its own.",
+        ),
         Mistake(
             lambda: (2, 3, 4, 12),
             "The last axis has one weight for each key, not one number for each feature.",
@@ -26,7 +39,12 @@ weights_shape = Exercise(
         Mistake(
             lambda: (2, 4, 9),
             "That is the shape of the logits. The question is about the weights of cross-attention.",
-            also=[lambda: (2, 4, 12)],
+        ),
+        Mistake(
+            lambda: (2, 4, 12),
+            "That is one vector for each token, an input or output of the attention. Its weights are numbers for pairs "
+            "of tokens.",
+            also=[lambda: (2, 5, 12)],
         ),
         Mistake(
             lambda: (2, 3, 7, 9),

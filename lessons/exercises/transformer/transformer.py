@@ -13,6 +13,8 @@ from lessons.config import TransformerConfig
 from lessons.transformer import Transformer
 
 PAD = 0
+D_MODEL = 8
+_ROOT_D = D_MODEL**0.5
 
 
 def run_model(src: Tensor, tgt: Tensor, embed_src, embed_tgt, encode, decode, project) -> Tensor:
@@ -31,7 +33,7 @@ def run_model(src: Tensor, tgt: Tensor, embed_src, embed_tgt, encode, decode, pr
 def _model_and_weights():
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
-        config = TransformerConfig(9, 7, 8, 2, num_layers=2, d_ff=12, dropout=0.0, norm_first=True)
+        config = TransformerConfig(9, 7, D_MODEL, 2, num_layers=2, d_ff=12, dropout=0.0, norm_first=True)
         model = Transformer(config).eval()
     return model, [weight.detach().clone() for weight in model.parameters()]
 
@@ -159,6 +161,39 @@ together = Exercise(
             edited(run_model, "tgt_allowed = masks", "tgt_allowed = ~masks"),
             "The padding mask of the target is inverted: only padding may be attended to. masks.padding is True for "
             "the tokens.",
+        ),
+        Mistake(
+            edited(run_model, "src_allowed = masks", "src_allowed = ~masks"),
+            "The padding mask of the source is inverted: only padding may be attended to. masks.padding is True for "
+            "the tokens.",
+        ),
+        Mistake(
+            edited(run_model, "embed_tgt(tgt), memory", "memory, embed_tgt(tgt)"),
+            "decode got x and the memory in the wrong order: first the embedded target, then the memory.",
+        ),
+        Mistake(
+            edited(run_model, "    src_allowed = masks", "    tgt = tgt[:, :-1]\n    src_allowed = masks"),
+            "You left out the last target token. That is done before the model, in training (lesson 11). Here tgt is "
+            "what the decoder reads, and each of its T positions gets logits.",
+            also=[edited(run_model, "embed_tgt(tgt)", "embed_tgt(tgt[:, :-1])")],
+        ),
+        Mistake(
+            edited(run_model, "project(x)", "project(x)[:, -1]"),
+            "Those are the logits of the last position alone. Return them for all T positions: training needs each of "
+            "them.",
+            also=[edited(run_model, "project(x)", "project(x)[:, -1:]")],
+        ),
+        Mistake(
+            edited(run_model, "embed_src(src)", "(embed_src(src) * _ROOT_D)"),
+            "You multiplied by √D once more. embed_src and embed_tgt have done that already.",
+            also=[
+                edited(run_model, "embed_tgt(tgt)", "(embed_tgt(tgt) * _ROOT_D)"),
+                edited(
+                    run_model,
+                    ("embed_src(src)", "(embed_src(src) * _ROOT_D)"),
+                    ("embed_tgt(tgt)", "(embed_tgt(tgt) * _ROOT_D)"),
+                ),
+            ],
         ),
         Mistake(
             edited(run_model, "project(x)", "project(x).argmax(dim=-1)"),

@@ -59,3 +59,6 @@ with wrong("the logits of different positions are mixed"):
 
     def fixed_loss(logits, targets, pad_id):
         return F.cross_entropy(logits.view(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id)
+
+
+edit("ignore_index=pad_id", "ignore_index=0", "whatever pad_id is")

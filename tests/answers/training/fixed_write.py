@@ -93,3 +93,17 @@ with wrong("It goes wrong here: other ids for PAD, BOS and EOS"):
 
 edit("len(ids) < max_len", "len(ids) < max_len - 1", "one id too early")
 edit("next_logits(ids)", "next_logits(ids[-1:])", "only the last token")
+
+
+edit("len(ids) < max_len", "len(ids) <= max_len", "one id too many: max_len counts all ids")
+
+with wrong("but the model still reads it"):
+
+    def fixed_write(next_logits, bos_id, eos_id, pad_id, max_len):
+        ids = torch.tensor([pad_id])
+        while ids[-1] != eos_id and len(ids) < max_len:
+            ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+        return ids[1:]
+
+
+edit("len(ids) < max_len and ", "", "max_len isn't used")

@@ -66,7 +66,7 @@ edit("logits.flatten", "logits.softmax(-1).flatten", "One softmax too many")
 
 edit("=pad_id)", "=pad_id).detach()", "their gradients are not")
 
-edit("=pad_id)", "=pad_id) / 0.6931", "Values: the loss differs")
+edit("=pad_id)", "=pad_id) / 0.6931", "Another logarithm")
 
 edit(
     "logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id",
@@ -101,3 +101,37 @@ with wrong("the softmax rounds to 0, and log 0 is -inf"):
         p = torch.softmax(logits, dim=-1)
         right = torch.gather(p, 2, targets.unsqueeze(2)).squeeze(2)
         return -torch.log(right)[targets != pad_id].mean()
+
+
+with wrong("e^x of a large logit"):
+
+    def my_loss(logits, targets, pad_id):
+        p = logits.exp() / logits.exp().sum(dim=-1, keepdim=True)
+        of_target = p.gather(-1, targets[..., None])[..., 0]
+        return -of_target[targets != pad_id].log().mean()
+
+
+with wrong("The log of a logit"):
+
+    def my_loss(logits, targets, pad_id):
+        of_target = logits.gather(-1, targets[..., None])[..., 0]
+        return -of_target[targets != pad_id].log().mean()
+
+
+with wrong("the number of sentences"):
+
+    def my_loss(logits, targets, pad_id):
+        of_target = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
+        return -(of_target * (targets != pad_id)).sum() / len(targets)
+
+
+edit("ignore_index=pad_id", 'ignore_index=pad_id, reduction="none"', "one loss for each token")
+
+edit("logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.size(-1))", "different positions are mixed")
+
+
+with wrong("whichever it is"):
+
+    def my_loss(logits, targets, pad_id):
+        log_p = logits.log_softmax(dim=-1).max(dim=-1).values
+        return -log_p[targets != pad_id].mean()

@@ -118,3 +118,23 @@ with wrong("The fall begins with a jump"):
         if step > steps - decay:
             return peak * (steps - step) / (steps - warmup)
         return peak
+
+
+edit("steps - decay:", "decay:", "how many steps the fall takes", of=1)
+
+edit("step <= steps - decay", "step <= warmup + decay", "The plateau takes `decay` steps", of=1)
+
+edit("peak * (1 - (step - (steps - decay)) / decay)", "0.0", "the rate is 0 at once", of=1)
+
+edit("peak * (1 - (step - (steps - decay)) / decay)", "peak * (1 - step / decay)", "as if it had begun at step 0", of=1)
+
+edit("peak * step / warmup", "step / warmup", "The warm-up ends at 1", of=1)
+
+edit("step / warmup\n", "step / steps\n", "The warm-up divides by the number of all steps", of=1)
+
+edit(
+    "(1 - (step - (steps - decay)) / decay)",
+    "0.5 ** ((step - steps + decay) / decay)",
+    "The fall differs in 3 of 3 steps, first at step 8",
+    of=1,
+)

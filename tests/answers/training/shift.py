@@ -40,3 +40,9 @@ edit("tgt[:, 1:]", "tgt.roll(-1, dims=1)", "Shape: targets")
 edit(":-1], tgt[:, ", "", "my_shift returned")
 
 edit(", tgt", ", tgt.roll(1, dims=1)", "Nothing is shifted")
+
+edit("return tgt[:, :-1], tgt[:, 1:]", "return tgt[:, :-1], tgt", "BOS is never predicted")
+
+edit("return tgt[:, :-1], tgt[:, 1:]", "return tgt, tgt.roll(-1, dims=1)", "roll brings BOS round")
+
+edit("return tgt[:, :-1], tgt[:, 1:]", "return tgt[:, 1:-1], tgt[:, 1:-1]", "Nothing is shifted")

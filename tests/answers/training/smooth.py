@@ -83,3 +83,11 @@ with wrong("Values: smoothed differs"):
         smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
         smoothed[torch.arange(len(targets)), targets] = 1
         return smoothed
+
+
+edit(
+    "row[word] = 1 - smoothing + smoothing / vocab_size",
+    "row[word] = 1 - smoothing / vocab_size",
+    "only one token's",
+    of=1,
+)

@@ -38,3 +38,25 @@ edit("3 * attention + 2 * feed + 10", "2 * attention + 2 * feed + 8", "like an e
 edit("vocab_size * (d_model + 1)", "vocab_size * d_model + d_model", "V numbers, not d_model")
 
 edit("10 * d_model", "4 * d_model", "You counted one norm for each layer")
+
+
+with wrong("Only the large matrices are counted"):
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        return num_layers * (12 * d_model**2 + 4 * d_model * d_ff) + vocab_size * d_model
+
+
+edit("num_layers * (3", "num_layers // 2 * (3", "You shared num_layers between the two sides")
+
+with wrong("the other only one"):
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        attention, norm = 4 * (d_model**2 + d_model), 2 * d_model
+        feed = 2 * d_model * d_ff + d_ff + d_model
+        encoder, decoder = attention + feed + 2 * norm, 2 * attention + feed + 3 * norm
+        return num_layers * encoder + decoder + vocab_size * (d_model + 1)
+
+
+edit("attention = 4 * d_model * (d_model + 1)", "attention = 4 * d_model**2 + d_model", "4 · d_model numbers")
+
+edit("2 * feed", "feed", "Only one side has its feed-forward networks")

@@ -21,3 +21,10 @@ edit("4, 5", "4, 4", "self-attention: target by target")
 
 
 edit("4, 5", "7, 9", "the sizes of the vocabularies")
+
+
+edit("2, 3", "3, 2", "The heads come after the batch")
+
+edit("2, 3", "2, 2, 3", "the weights of two layers")
+
+edit("3, 4, 5", "4, 12", "one vector for each token")

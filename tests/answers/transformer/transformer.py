@@ -89,3 +89,32 @@ edit("masks.causal(tgt.size(1))", "masks.causal(src.size(1))", "The causal mask 
 edit("masks.padding(tgt, pad_id=0)", "~masks.padding(tgt, pad_id=0)", "masks.padding is True for the tokens")
 
 edit("target, source))", "target, source)).argmax(dim=-1)", "Those are the likeliest tokens")
+
+
+edit("target, source))", "target, source)[:, -1:])", "the logits of the last position alone")
+
+edit(
+    "source = masks.padding(src, pad_id=0)",
+    "source = ~masks.padding(src, pad_id=0)",
+    "The padding mask of the source is",
+)
+
+edit("decode(embed_tgt(tgt), memory,", "decode(memory, embed_tgt(tgt),", "in the wrong order")
+
+with wrong("You left out the last target token"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        tgt = tgt[:, :-1]
+        source = masks.padding(src, pad_id=0)
+        target = masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1))
+        return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+
+
+with wrong("You multiplied by √D once more"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1))
+        x, y = embed_src(src), embed_tgt(tgt)
+        x, y = x * x.size(-1) ** 0.5, y * y.size(-1) ** 0.5
+        return project(decode(y, encode(x, source), target, source))
