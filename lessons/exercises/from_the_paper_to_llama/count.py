@@ -47,6 +47,29 @@ counting = Exercise(
             "them, each with d_model / num_heads features.",
         ),
         Mistake(
+            edited(
+                count_llama,
+                ("2 * d_model * d_model", "2 * d_model * d_model + 2 * d_model"),
+                ("2 * d_model * num_kv", "2 * (d_model + 1) * num_kv"),
+            ),
+            "You counted biases in attention. There are none here.",
+            also=[
+                edited(
+                    count_llama,
+                    ("2 * d_model * d_model", "2 * d_model * d_model + d_model"),
+                    ("2 * d_model * num_kv", "2 * (d_model + 1) * num_kv"),
+                )
+            ],
+        ),
+        Mistake(
+            edited(
+                count_llama,
+                "layer = queries_and_output + keys_and_values",
+                "layer = num_heads * (queries_and_output + keys_and_values)",
+            ),
+            "You multiplied attention by the number of heads. d_model · d_model has all heads in it already.",
+        ),
+        Mistake(
             edited(count_llama, "2 * d_model * d_model", "2 * d_model * num_kv_heads * head_dim"),
             "The projections of queries and output are too small: only keys and values have fewer heads.",
         ),

@@ -97,6 +97,20 @@ grouping = Exercise(
             "The scores are not divided by √d.",
         ),
         Mistake(
+            edited(grouped_attention, "math.sqrt(q.size(-1))", "q.size(-1)"),
+            "You divided by d. Divide by its root.",
+        ),
+        Mistake(
+            edited(grouped_attention, "~allowed", "allowed"),
+            "masked_fill writes −∞ where its mask is True: yours blocks the past and the token itself, so that nothing "
+            "is left for the last one. Block what is *not* allowed.",
+        ),
+        Mistake(
+            edited(grouped_attention, "scores.masked_fill(~allowed, -torch.inf)", "scores.tril()"),
+            "You set blocked scores to 0. That is a score like any other, and gets a weight; −∞ gets none.",
+            also=[edited(grouped_attention, "-torch.inf", "0.0")],
+        ),
+        Mistake(
             edited(grouped_attention, "q.size(-1))  #", "q.size(-1) * q.size(0))  #"),
             "You divided by the root of d_model = H · d. Divide by √d, the features of one head.",
         ),

@@ -43,6 +43,11 @@ def _top_p(logits, min_p):
     return torch.zeros_like(p).scatter(0, order, p / p.sum())
 
 
+def _only_what_stays(logits, min_p):
+    kept = min_p_by_hand(logits, min_p)
+    return kept[kept > 0]
+
+
 trimming = Exercise(
     lesson="16",
     name="my_min_p",
@@ -57,6 +62,25 @@ trimming = Exercise(
         Mistake(
             edited(min_p_by_hand, "kept / kept.sum()", "kept"),
             "What stays does not sum to 1. Divide by the sum.",
+        ),
+        Mistake(
+            edited(min_p_by_hand, "p < min_p", "p <= min_p"),
+            "A token with exactly the limit stays: at least min_p · p.max(). With min_p = 1 that is the likeliest one, "
+            "and yours leaves nothing to draw.",
+            seen_in="min_p is 1: only the likeliest stays",
+        ),
+        Mistake(
+            lambda logits, min_p: min_p_by_hand(logits.sort(descending=True).values, min_p),
+            "Your probabilities stand in the order of their size. Each token keeps its place, as in logits.",
+        ),
+        Mistake(
+            _only_what_stays,
+            "You return only the tokens that stay. The result has all V places, with 0 for what is dropped.",
+        ),
+        Mistake(
+            lambda logits, min_p: logits.where(min_p_by_hand(logits, min_p) > 0, 0.0).softmax(dim=-1),
+            "You set logits to 0 and took the softmax: 0 is a score like any other, so dropped tokens come back. "
+            "Set −∞ instead, or set the probabilities to 0.",
         ),
         Mistake(
             edited(min_p_by_hand, "p < min_p", "p >= min_p"),

@@ -38,6 +38,10 @@ norming = Exercise(
         Mistake(
             edited(rms_norm, "return x", "x = x - x.mean(dim=-1, keepdim=True)\n    return x"),
             "You subtracted the mean first: that is LayerNorm. RMSNorm leaves the mean in; it only divides.",
+            also=[
+                lambda x, weight, eps: (x - x.mean(-1, True)) / (x.var(-1, keepdim=True) + eps).sqrt() * weight,
+                lambda x, weight, eps: (x - x.mean(-1, True)) / (x.std(-1, keepdim=True) + eps) * weight,
+            ],
         ),
         Mistake(
             edited(rms_norm, "x / (x.square().mean(dim=-1, keepdim=True) + eps)", "x / (x.var(dim=-1, keepdim=True))"),
@@ -64,6 +68,7 @@ norming = Exercise(
         Mistake(
             edited(rms_norm, "dim=-1", "dim=-2"),
             "You took the mean over the tokens. Each token is treated on its own, over its features: dim=-1.",
+            also=[edited(rms_norm, "dim=-1", "dim=0")],
         ),
         Mistake(
             edited(rms_norm, "mean(dim=-1, keepdim=True)", "mean()"),
@@ -81,6 +86,10 @@ norming = Exercise(
         Mistake(
             edited(rms_norm, "x / (", "x * ("),
             "You multiplied by the root. Divide by it: a token ten times as large must come out the same.",
+        ),
+        Mistake(
+            edited(rms_norm, ("x / (", "x * ("), ("+ eps).sqrt()", "+ eps)")),
+            "You multiplied by the mean square. Divide by its root: a token ten times as large must come out the same.",
         ),
         Mistake(
             edited(rms_norm, ("+ eps).sqrt()", ").sqrt()")),

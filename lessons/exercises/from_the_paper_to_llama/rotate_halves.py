@@ -38,6 +38,12 @@ def _two_products(x, angles):
     return x * cos + other * sin
 
 
+def _first_overwritten(x, angles):
+    first, second = x.chunk(2, dim=-1)
+    first = first * angles.cos() - second * angles.sin()
+    return torch.cat([first, first * angles.sin() + second * angles.cos()], dim=-1)
+
+
 turning = Exercise(
     lesson="16",
     name="my_rotate_halves",
@@ -53,6 +59,20 @@ turning = Exercise(
             lambda x, angles: rotate_halves(x, angles).unflatten(-1, (2, -1)).mT.flatten(-2),
             "The pairs are right, but you put them back as neighbors. The first members fill the first half, the "
             "second members the second half: torch.cat.",
+        ),
+        Mistake(
+            lambda x, angles: rotate_halves(x.unflatten(-1, (-1, 2)).mT.flatten(-2), angles),
+            "You took neighbors as pairs, 0 and 1, 2 and 3, and only put the results into halves. The pairs are i and "
+            "i + d / 2: x.chunk(2, dim=-1).",
+        ),
+        Mistake(
+            _first_overwritten,
+            "You changed the first half before the second one was computed from it. Keep the old one until both are "
+            "done.",
+        ),
+        Mistake(
+            edited(rotate_halves, "first * sin + second * cos", "first * cos + second * sin"),
+            "The second half has cosine and sine swapped: it is a sin + b cos.",
         ),
         Mistake(
             lambda x, angles: rotate_halves(x, -angles),

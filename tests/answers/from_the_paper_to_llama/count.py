@@ -47,3 +47,19 @@ with wrong("one feature for each head"):
         attention = 2 * d_model * d_model + 2 * d_model * num_kv_heads
         per_layer = attention + 3 * d_model * d_ff + 2 * d_model
         return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+with wrong("You counted biases"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        d = d_model / num_heads
+        attention = 2 * d_model * d_model + 2 * d_model * num_kv_heads * d + d_model * 2 + 2 * num_kv_heads * d
+        return 2 * vocabulary * d_model + num_layers * (attention + 3 * d_model * d_ff + 2 * d_model) + d_model
+
+
+with wrong("multiplied attention by the number of heads"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        d = d_model // num_heads
+        attention = num_heads * (2 * d_model * d_model + 2 * d_model * num_kv_heads * d)
+        return 2 * vocabulary * d_model + num_layers * (attention + 3 * d_model * d_ff + 2 * d_model) + d_model

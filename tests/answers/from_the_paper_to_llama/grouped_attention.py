@@ -68,3 +68,32 @@ with wrong("The keys are in the order 0, 1, 0, 1"):
         n = len(q) // len(k)
         k, v = k.repeat(n, 1, 1), v.repeat_interleave(n, dim=0)
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+with wrong("You divided by d."):
+
+    def my_grouped_attention(q, k, v):
+        n = q.size(0) // k.size(0)
+        k, v = k.repeat_interleave(n, 0), v.repeat_interleave(n, 0)
+        s = q @ k.mT / q.size(-1)
+        s = s.masked_fill(torch.ones_like(s).triu(1).bool(), float("-inf"))
+        return s.softmax(-1) @ v
+
+
+with wrong("masked_fill writes −∞"):
+
+    def my_grouped_attention(q, k, v):
+        n = q.size(0) // k.size(0)
+        k, v = k.repeat_interleave(n, 0), v.repeat_interleave(n, 0)
+        s = q @ k.mT / q.size(-1) ** 0.5
+        s = s.masked_fill(torch.ones_like(s).tril().bool(), float("-inf"))
+        return s.softmax(-1) @ v
+
+
+with wrong("You set blocked scores to 0"):
+
+    def my_grouped_attention(q, k, v):
+        n = q.size(0) // k.size(0)
+        k, v = k.repeat_interleave(n, 0), v.repeat_interleave(n, 0)
+        s = (q @ k.mT).tril() / q.size(-1) ** 0.5
+        return s.softmax(-1) @ v

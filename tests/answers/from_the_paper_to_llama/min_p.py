@@ -45,3 +45,35 @@ with wrong("That is top-p"):
         ordered[ordered.cumsum(dim=-1) - ordered >= min_p] = 0
         ordered = ordered / ordered.sum()
         return torch.zeros_like(ordered).scatter(0, order, ordered)
+
+
+with wrong("leaves nothing to draw"):
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(-1)
+        p = p * (p > min_p * p.max())
+        return p / p.sum()
+
+
+with wrong("in the order of their size"):
+
+    def my_min_p(logits, min_p):
+        p, order = logits.softmax(-1).sort(descending=True)
+        p = p * (p >= min_p * p[0])
+        return p / p.sum()
+
+
+with wrong("only the tokens that stay"):
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(-1)
+        keep = p >= min_p * p.max()
+        return p[keep] / p[keep].sum()
+
+
+with wrong("You set logits to 0"):
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(-1)
+        logits = logits.masked_fill(p < min_p * p.max(), 0)
+        return logits.softmax(-1)

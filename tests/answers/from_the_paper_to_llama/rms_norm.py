@@ -55,3 +55,21 @@ with wrong("measures from the mean"):
 
     def my_rms_norm(x, weight, eps):
         return x / torch.sqrt(x.var(dim=-1, keepdim=True) + eps) * weight
+
+
+with wrong("that is LayerNorm"):
+
+    def my_rms_norm(x, weight, eps):
+        return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + eps).sqrt() * weight
+
+
+with wrong("You multiplied by the mean square"):
+
+    def my_rms_norm(x, weight, eps):
+        return x * (x.pow(2).mean(-1, keepdim=True) + eps) * weight
+
+
+with wrong("over the tokens"):
+
+    def my_rms_norm(x, weight, eps):
+        return x / (x.pow(2).mean(0, keepdim=True) + eps).sqrt() * weight

@@ -53,3 +53,26 @@ with wrong("you put them back as neighbors"):
         a, b = x.chunk(2, dim=-1)
         cos, sin = angles.cos(), angles.sin()
         return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+with wrong("only put the results into halves"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x[:, ::2], x[:, 1::2]
+        return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+
+
+with wrong("The second half has cosine and sine swapped"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, -1)
+        return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.cos() + b * angles.sin()], -1)
+
+
+with wrong("before the second one was computed"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, -1)
+        a = a * angles.cos() - b * angles.sin()
+        b = a * angles.sin() + b * angles.cos()
+        return torch.cat([a, b], -1)
