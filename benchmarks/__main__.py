@@ -17,12 +17,14 @@ ALL = (
     "engine",
     "widgets",
     "studio",
+    "lesson",
     "browsers",
     "site",
     "tasks",
     "decoding",
     "training",
     "tricks",
+    "scaling",
 )
 
 
@@ -45,11 +47,13 @@ def main(arguments: list[str]) -> int:
         if name not in ALL:
             parser.error(f"no benchmark is called {name!r}; expected one of {', '.join(ALL)}")
     benchmarks.missed.clear()
+    benchmarks.table.clear()
     print(f"on {processor()}")
     for name in options.names or ALL:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"{name}: {module.__doc__.splitlines()[0]}", flush=True)
         module.main(smoke=options.smoke)
+    benchmarks.print_table(processor())
     if options.smoke:
         print("tiny sizes: these numbers say nothing about speed")
         return 0

@@ -30,7 +30,9 @@ def open_lab() -> Generator[Lab | None]:
         browser = open_browser(playwright, path)
         server = make_course(Path(folder))
         try:
-            yield Lab(server, browser.new_page(viewport={"width": 1400, "height": 1000}))
+            page = browser.new_page(viewport={"width": 1400, "height": 1000})
+            page.set_default_timeout(PATIENCE)
+            yield Lab(server, page)
         finally:
             server.stop()
             browser.close()
@@ -38,10 +40,14 @@ def open_lab() -> Generator[Lab | None]:
 
 def open_cells(lab: Lab, cells: Sequence[str]) -> None:
     """A notebook of these cells, none of which has been run."""
+    write_cells(lab, cells)
+    lab.open(NAME)
+
+
+def write_cells(lab: Lab, cells: Sequence[str]) -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     nbformat.write(book, lab.server.folder / "notebooks" / NAME)
-    lab.open(NAME)
 
 
 def listen(lab: Lab) -> list[int]:

@@ -5,18 +5,28 @@ run as a learner has them.
 """
 
 import json
+import random
 import statistics
 
 from benchmarks import report
 from benchmarks.lab import listen, open_cells, open_lab
 from lessons.widgets import ModelStudio
+from tests.browser import bare
 from tests.browser.lab import Lab
+from tests.browser.test_every_widget import KEYS, TOUCHABLE
 
 ROUNDS, WARM_UP = 30, 5
 FIRSTS = 7  # pictures after a cell, of which the median counts
 STEPS = (1_000, 5_000, 10_000)  # after so many changes the memory is taken
 SETTLED = 200  # changes before the first measurement: caches are full, code is compiled
-KERNEL_GOAL, HEAP_GOAL = 5, 1  # MB more after the last step than after the first
+GROWTH = {  # what is counted, its unit, and the most of it after the last step beyond what there was after the first
+    "objects of the page": ("MB", 1),
+    "nodes of the page": ("", 50),
+    "listeners of the page": ("", 5),
+    "the kernel": ("MB", 5),
+    "objects of the kernel": ("", 500),
+}
+RANDOM_STEPS = 1_000
 SIZES = {(64, 2, 12): 33, (128, 4, 32): 100}  # milliseconds, by d_model, layers of each stack, and tokens
 PREPARE = """from lessons.config import TransformerConfig
 from lessons.pretrained import load_translator
@@ -31,11 +41,10 @@ def studio(d_model, layers, tokens):
     model = Transformer(TransformerConfig(*words, d_model, 4, layers, d_ff=4 * d_model, max_len=tokens)).eval()
     return ModelStudio(model, task, ' '.join(task.src_vocab.words[20 : 20 + tokens]))"""
 SHIPPED = "widget = ModelStudio()\nwidget"
-RESIDENT = """import gc, pathlib
+RESIDENT = """import gc, pathlib, resource
 
 gc.collect()
-print(pathlib.Path('/proc/self/statm').read_text().split()[1])"""
-PAGE_SIZE = 4096
+print(int(pathlib.Path('/proc/self/statm').read_text().split()[1]) * resource.getpagesize(), len(gc.get_objects()))"""
 CELLS = [PREPARE, SHIPPED, *(f"studio{size}" for size in SIZES), RESIDENT]
 SENTENCES = (  # of 12 tokens each, which the model hasn't learned from
     "Does the driver send your map in the library every day?",
@@ -140,32 +149,51 @@ def measure_messages(lab: Lab, *, smoke: bool = False) -> None:
     report(f"ModelStudio, messages of a change, of {count}", sum(sent) / count / 1000, "kB", 1)
 
 
-def memory(lab: Lab) -> tuple[float, float]:
-    """MB of the page's objects, after its garbage is collected, and of the kernel."""
+def memory(lab: Lab) -> list[float]:
+    """What GROWTH names, after the garbage of both sides is collected."""
     session = lab.page.context.new_cdp_session(lab.page)
     for _ in range(3):
         session.send("HeapProfiler.collectGarbage")
     heap = session.send("Runtime.getHeapUsage")["usedSize"]
+    document = session.send("Memory.getDOMCounters")
     session.detach()
-    pages = lab.printed(CELLS.index(RESIDENT))
-    return heap / 1e6, int(pages) * PAGE_SIZE / 1e6
+    resident, objects = map(int, lab.printed(CELLS.index(RESIDENT)).split())
+    return [heap / 1e6, document["nodes"], document["jsEventListeners"], resident / 1e6, objects]
 
 
 def measure_memory(lab: Lab, *, smoke: bool = False) -> None:
     steps = (4, 6, 8) if smoke else STEPS
     show_alone(lab, SHIPPED)
     lab.page.evaluate(MANY, [TOKENS, 0, 2 if smoke else SETTLED])
-    found, done = {}, 0
+    memory(lab)  # JupyterLab makes room for its printed answer once
+    found, done = [], 0
     for count in steps:
         lab.page.evaluate(MANY, [TOKENS, done, count])
         done = count
         lab.page.wait_for_timeout(1000)
-        found[count] = memory(lab)
-        heap, kernel = found[count]
-        print(f"{f'after {count} changes':<56} {heap:7.1f} MB in the page, {kernel:.1f} MB in the kernel", flush=True)
-    (heap, kernel), (last_heap, last_kernel) = found[steps[0]], found[steps[-1]]
-    report(f"growth of the page, change {steps[0]} to {steps[-1]}", last_heap - heap, "MB", HEAP_GOAL)
-    report(f"growth of the kernel, change {steps[0]} to {steps[-1]}", last_kernel - kernel, "MB", KERNEL_GOAL)
+        found.append(memory(lab))
+        said = [f"{value:.1f} {unit}".strip() for value, (unit, _) in zip(found[-1], GROWTH.values(), strict=True)]
+        print(f"after {count} changes: {', '.join(said)}", flush=True)
+    for first, last, (name, (unit, goal)) in zip(found[0], found[-1], GROWTH.items(), strict=True):
+        report(f"growth of {name}, change {steps[0]} to {steps[-1]}", last - first, unit, goal)
+
+
+def measure_steps(lab: Lab, *, smoke: bool = False) -> None:
+    """Whatever is done, neither the console nor the kernel complains."""
+    show_alone(lab, SHIPPED)
+    complaints: list[str] = []
+    note = lambda line: complaints.append(line.text) if line.type == "error" else None  # noqa: E731
+    lab.page.on("console", note)
+    lab.page_errors.clear()
+    chance = random.Random(0)
+    within = TOUCHABLE.replace(".lw", ".jp-NotebookPanel:not(.lm-mod-hidden) .lw")
+    for _ in range(1 if smoke else RANDOM_STEPS // 25):
+        bare.act(lab.page, chance, within, KEYS, 24)
+    lab.page.wait_for_timeout(1000)
+    lab.page.remove_listener("console", note)
+    found = [*complaints, *lab.page_errors, *lab.errors()]
+    print(*found, sep="\n", end="\n" if found else "")
+    report("ModelStudio, complaints in random steps", len(found), "", 1)
 
 
 def measure_stored() -> None:
@@ -178,7 +206,7 @@ def measure_stored() -> None:
 def measure(lab: Lab, *, smoke: bool = False) -> None:
     open_cells(lab, CELLS)
     lab.run_cell(CELLS.index(PREPARE))
-    for each in (measure_first_picture, measure_answers, measure_messages, measure_memory):
+    for each in (measure_first_picture, measure_answers, measure_messages, measure_memory, measure_steps):
         each(lab, smoke=smoke)
 
 

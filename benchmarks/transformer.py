@@ -5,6 +5,7 @@ turn, in one process and on one thread, so that whatever slows the machine slows
 held against its matrix products alone, at the best rate that torch reaches in the same minute.
 """
 
+import importlib.util
 import math
 import statistics
 import time
@@ -16,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks import report
+from benchmarks import not_measured, report
 from lessons.config import TransformerConfig
 from lessons.masks import allowed_to_blocked, causal
 from lessons.parity import to_torch
@@ -26,9 +27,9 @@ CONFIG = TransformerConfig(1000, 1000, d_model=256, num_heads=4, num_layers=3, d
 SMALL = replace(CONFIG, d_model=64, num_layers=2, d_ff=256, dropout=0.0, norm_first=True)
 TINY = replace(CONFIG, d_model=16, d_ff=32)
 WARM_UP, ROUNDS = 2, 9
-GOAL_TORCH, GOAL_ANNOTATED, GOAL_BFLOAT16, GOAL_PRODUCTS = 1.0, 1.0, 0.5, 1 / 0.75
-GOAL_SMALL = 1 / 1.3  # of nn.Transformer's time, at the size that the lessons train
-BFLOAT16 = "ours in bfloat16"
+GOAL_OTHERS, GOAL_BFLOAT16, GOAL_RATE = 1.0, 0.5, 75  # speed; time; percent of the rate
+GOAL_SMALL = 1.3  # times nn.Transformer's speed, at the size that the lessons train
+BFLOAT16, MARIAN = "ours in bfloat16", "Marian"
 
 Step = Callable[[], None]
 
@@ -137,6 +138,27 @@ class AnnotatedResidual(nn.Module):
         return self.norm(x + self.dropout(sublayer(x)))
 
 
+class MarianModel(nn.Module):
+    """Hugging Face's Marian of the same sizes, with weights of its own."""
+
+    def __init__(self, config: TransformerConfig):
+        from transformers import MarianConfig, MarianMTModel
+
+        super().__init__()
+        sizes = {"d_model": config.d_model, "vocab_size": config.tgt_vocab_size, "max_position_embeddings": 128}
+        for side in ("encoder", "decoder"):
+            sizes |= {f"{side}_layers": config.num_layers, f"{side}_attention_heads": config.num_heads}
+            sizes[f"{side}_ffn_dim"] = config.d_ff
+        choices = dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), config.dropout)
+        choices |= {"activation_function": "relu", "tie_word_embeddings": False}
+        ids = {"pad_token_id": 0, "decoder_start_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": None}
+        self.inner = MarianMTModel(MarianConfig(**sizes, **ids, **choices)).train()
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        masks = {"attention_mask": (src != 0).long(), "decoder_attention_mask": (tgt != 0).long()}
+        return self.inner(input_ids=src, decoder_input_ids=tgt, **masks, use_cache=False).logits
+
+
 class Surroundings(nn.Module):
     """What the other models need around them: embeddings with sinusoids and dropout, and the projection to logits."""
 
@@ -232,8 +254,9 @@ def measure_small(rounds: int) -> None:
     require_same(ours, [theirs], src, tgt[:, :-1])
     steps = training_step(lambda *ids: ours(*ids)[0], ours, src, tgt), training_step(theirs, theirs, src, tgt)
     taken = [[seconds(step) for step in steps] for _ in range(WARM_UP + rounds)][WARM_UP:]
-    ratio = statistics.median(ours for ours, _ in taken) / statistics.median(theirs for _, theirs in taken)
-    report("training step at d_model 64 / nn.Transformer", ratio, "×", GOAL_SMALL)
+    speed = statistics.median(theirs for _, theirs in taken) / statistics.median(ours for ours, _ in taken)
+    name = f"training step at d_model {sizes.config.d_model}, speed"
+    report(name, speed, "×", GOAL_SMALL, at_least=True, peer="nn.Transformer")
 
 
 def measure(sizes: Sizes, rounds: int) -> None:
@@ -244,6 +267,9 @@ def measure(sizes: Sizes, rounds: int) -> None:
     require_same(ours, list(theirs.values()), src, tgt[:, :-1])
     steps = {"ours": training_step(lambda *ids: ours(*ids)[0], ours, src, tgt)}
     steps |= {name: training_step(model, model, src, tgt) for name, model in theirs.items()}
+    if sizes.config is not TINY and importlib.util.find_spec("transformers"):  # it takes seconds to import
+        marian = MarianModel(sizes.config)
+        steps[MARIAN] = training_step(marian, marian, src, tgt)
     steps[BFLOAT16] = training_step(in_bfloat16(ours), ours, src, tgt)
     steps |= dict(zip(("product", "product by oneDNN"), rates(sizes.side)))
     taken: dict[str, list[float]] = {name: [] for name in steps}
@@ -252,10 +278,14 @@ def measure(sizes: Sizes, rounds: int) -> None:
             taken[name].append(seconds(steps[name]))
     taken = {name: times[WARM_UP:] for name, times in taken.items()}
     median = {name: statistics.median(times) for name, times in taken.items()}
-    print(", ".join(f"{name} {1000 * median[name]:.0f} ms" for name in ("ours", *theirs, BFLOAT16)))
-    for name, goal in zip(theirs, (GOAL_TORCH, GOAL_ANNOTATED)):
-        ratio = statistics.median(a / b for a, b in zip(taken["ours"], taken[name]))
-        report(f"training step / {name}", ratio, "×", goal)
+    print(", ".join(f"{name} {1000 * median[name]:.0f} ms" for name in steps if not name.startswith("product")))
+    step = f"training step at d_model {sizes.config.d_model}"
+    for name in (*theirs, MARIAN):
+        if name in taken:
+            speed = statistics.median(b / a for a, b in zip(taken["ours"], taken[name]))
+            report(f"{step}, speed", speed, "×", GOAL_OTHERS, at_least=True, peer=name)
+        else:
+            not_measured(f"{step}, speed", f"{name}: transformers is not installed")
 
     ratio = statistics.median(a / b for a, b in zip(taken[BFLOAT16], taken["nn.Transformer"]))
     report("training step in bfloat16 / nn.Transformer in float32", ratio, "×", GOAL_BFLOAT16)
@@ -263,8 +293,8 @@ def measure(sizes: Sizes, rounds: int) -> None:
     rate = {name: 2 * sizes.side**3 / median[name] for name in ("product", "product by oneDNN")}
     print(", ".join(f"a {name} of {sizes.side}²: {value / 1e9:.0f} GFLOP/s" for name, value in rate.items()))
     least = products_of_a_step(ours, sizes) / max(rate.values())
-    rate = least / median["ours"]
-    report(f"training step / its products alone ({rate:.0%} of the rate)", median["ours"] / least, "×", GOAL_PRODUCTS)
+    rate = 100 * least / median["ours"]
+    report(f"{step}, of the machine's rate", rate, "%", GOAL_RATE, at_least=True, peer="large products alone")
 
 
 def main(*, smoke: bool = False) -> None:

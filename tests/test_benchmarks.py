@@ -13,7 +13,7 @@ from benchmarks import widgets
 from benchmarks.__main__ import ALL, main
 
 RUN = subprocess.run
-IN_A_BROWSER = ("widgets", "studio", "browsers", "site")
+IN_A_BROWSER = ("widgets", "studio", "lesson", "browsers", "site")
 
 
 def run_here(command, **options):
@@ -49,11 +49,17 @@ def test_a_missed_goal_is_an_exit_status(monkeypatch, capsys):
 
         @staticmethod
         def main(*, smoke):
-            benchmarks.report("a walk", 2.0, "s", 1.0)
+            benchmarks.report("a walk", 2.0, "s", 1.0, peer="on foot")
+            benchmarks.report("a run", 3.0, "×", 3, at_least=True, peer="")
+            benchmarks.report("a stroll", 0.5, "s", 1.0)
 
     monkeypatch.setitem(sys.modules, "benchmarks.imports", Slow)
     assert main(["imports"]) == 1
-    assert capsys.readouterr().out.endswith("missed: a walk\n")
+    out = capsys.readouterr().out
+    assert "| a walk " in out and "| 2 s | < 1 s, MISSED | on foot |" in out
+    assert "| a run " in out and "| 3 × | ≥ 3 ×, met    |         |" in out
+    assert "| a stroll" not in out
+    assert out.endswith("missed: a walk\n")
     assert main(["--smoke", "imports"]) == 0  # its sizes say nothing about speed
 
 
@@ -67,6 +73,15 @@ def test_goals_that_are_met(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "benchmarks.imports", Quick)
     assert main(["imports"]) == 0
+
+
+def test_a_row_without_numbers(monkeypatch, capsys):
+    monkeypatch.setattr(benchmarks, "table", [])
+    benchmarks.not_measured("a flight", "no wings")
+    benchmarks.print_table("a slow processor")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split(" | ")[0].strip() == "| on a slow processor"
+    assert [part.strip() for part in lines[3].strip("|").split("|")] == ["a flight", "not measured", "", "no wings"]
 
 
 def test_a_name_that_is_no_benchmark(capsys):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks import browsers, studio, widgets
-from benchmarks.lab import open_cells
+from benchmarks import browsers, lesson, studio, widgets
+from benchmarks.lab import NAME, open_cells, write_cells
 
 
 def test_a_smoke_run(lab, capsys):
@@ -25,6 +25,12 @@ def test_a_smoke_run_of_the_studio(lab, capsys):
         "growth of the kernel",
     ):
         assert said in out
+
+
+def test_a_smoke_run_of_a_lesson(lab):
+    write_cells(lab, ["1 + 1", "2 + 2"])
+    assert lesson.seconds(lab, NAME) > 0
+    assert lab.errors() == []
 
 
 @pytest.mark.parametrize("any_browser", browsers.NAMES, indirect=True)
