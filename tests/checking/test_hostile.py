@@ -1,6 +1,7 @@
 """A check never raises, whatever an answer returns, raises or changes, and leaves torch as it was."""
 
 import contextlib
+import functools
 import itertools
 import random
 import sys
@@ -360,6 +361,21 @@ def test_what_is_changed_is_put_back_and_told(told, exercise):
     KEPT.clear()
     assert report.passed
     assert "changed" not in exercise.check(exercise.reference).message
+
+
+@pytest.mark.parametrize("by_torch", [True, False])
+def test_what_torch_wraps_itself_is_not_told(by_torch, monkeypatch):
+    """Importing torch._dynamo wraps torch.manual_seed, and a computation on "meta" may import it."""
+    monkeypatch.setattr(torch, "manual_seed", torch.manual_seed)  # put back at the end
+    where, written = torch.__file__ if by_torch else __file__, {}
+    exec(compile("def wrapper(seed): return wrapper.__wrapped__(seed)", where, "exec"), written)
+    wrapper = functools.update_wrapper(written["wrapper"], torch.manual_seed)
+
+    def candidate(x):
+        torch.manual_seed = wrapper
+        return 2 * x
+
+    assert ("changed torch.manual_seed" in double.check(candidate).message) == (not by_torch)
 
 
 def test_random_numbers_and_warnings_go_on_as_if_nothing_had_been_checked():
