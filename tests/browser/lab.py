@@ -30,6 +30,8 @@ BROWSER_ARGS = [
 ]
 TOKEN = "course"
 FRESH = "fresh.ipynb"
+# anywidget says so where a model takes two seconds, on a busy machine only, and goes on: the view is shown.
+SLOW = "[anywidget] Failed to initialize model."
 ERRORS = '[data-mime-type="application/vnd.jupyter.stderr"]'  # JupyterLab shows exceptions like this, too
 FORGET_NUMBERS = "prompts => prompts.forEach(prompt => { prompt.textContent = '[ ]:'; })"
 ALL_HAVE_RUN = """() =>
@@ -59,8 +61,8 @@ class Server:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values))
 
-    def start(self):
-        """Start JupyterLab as `make lab` does, with this Python and without tools/setup.py."""
+    def start(self, command=None, **environment):
+        """Start JupyterLab as `make lab` does, with this Python and without tools/setup.py; or another command."""
         lab = self.folder / "lab"
         self.environment = {
             "JUPYTER_CONFIG_DIR": str(lab / "config"),
@@ -70,11 +72,13 @@ class Server:
             "JUPYTERLAB_WORKSPACES_DIR": str(lab / "workspaces"),
             "OMP_NUM_THREADS": "1",
             "LESSONS_STORED_EDITION": "",
+            **environment,
         }
         options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"]
+        make_lab = ["make", "lab", "SETUP=@true", f"VENV_PYTHON={sys.executable}", f"LAB_ARGS={' '.join(options)}"]
         with (self.folder / "jupyterlab.log").open("w") as log:
             self.process = subprocess.Popen(
-                ["make", "lab", "SETUP=@true", f"VENV_PYTHON={sys.executable}", f"LAB_ARGS={' '.join(options)}"],
+                [*command, *options] if command else make_lab,
                 cwd=self.folder,
                 env={**os.environ, **self.environment},
                 stdout=log,
