@@ -29,11 +29,14 @@ NOTE_ERRORS = """() => {
     const { error } = console;
     console.error = (...words) => { note(words.join(" ")); error.apply(console, words); };
 }"""
-PLACE = """selector => {
+PLACE = """(selector, tell) => {
     const element = document.querySelector(selector);
     element.scrollIntoView({ block: "center", behavior: "instant" });
-    const { left, top, width, height } = element.getBoundingClientRect();
-    return [Math.round(left + width / 2), Math.round(top + height / 2)];
+    const painted = () => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        tell([Math.round(left + width / 2), Math.round(top + height / 2)]);
+    };
+    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(painted)));
 }"""
 
 
@@ -89,7 +92,7 @@ class WebKitVisitor(Visitor):
         actions = ActionBuilder(self.driver, duration=0)
         # By place: WebKit's driver looks for an element of a scrolled page where it was before.
         place = None
-        while place != (place := self.evaluate(PLACE, selector)):
+        while place != (place := self.driver.execute_async_script(f"({PLACE})(...arguments)", selector)):
             pass  # what comes to life above it may still push it down
         actions.pointer_action.move_to_location(*place).click()
         actions.perform()
