@@ -1,0 +1,202 @@
+"""Lesson 17, my_blocks: attention, with one block of keys at a time."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lessons.attention import attend
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake, numbers
+
+
+def attention_in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    """q (Q, d), k (K, d), v (K, d_v) -> (Q, d_v), from the scores with `block` keys at a time."""
+    highest = torch.full((len(q), 1), -torch.inf)
+    total = torch.zeros(len(q), 1)
+    summed = torch.zeros(len(q), v.size(-1))
+    for start in range(0, len(k), block):
+        keys, values = k[start : start + block], v[start : start + block]
+        scores = q @ keys.T / math.sqrt(q.size(-1))  # (Q, block)
+        new = torch.maximum(highest, scores.amax(dim=-1, keepdim=True))
+        scale, powers = (highest - new).exp(), (scores - new).exp()
+        total = scale * total + powers.sum(dim=-1, keepdim=True)
+        summed = scale * summed + powers @ values
+        highest = new
+    return summed / total
+
+
+class _Tables(TorchDispatchMode):
+    """Watches whether a tensor with a number for each query and each key is made."""
+
+    def __init__(self, queries: int, keys: int):
+        super().__init__()
+        self.sizes, self.made = {(queries, keys), (keys, queries)}, False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        self.made = self.made or (isinstance(result, Tensor) and tuple(result.shape[-2:]) in self.sizes)
+        return result
+
+
+def watched(candidate: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, block: int) -> Any:
+    """The result, and whether a whole table of scores was made. With blocks of one key, it may be something else."""
+    with _Tables(len(q), len(k)) as tables:
+        output = candidate(q, k, v, block)
+    return output, torch.tensor(tables.made and 1 < block < len(k))
+
+
+def _block_cases(generator) -> list[Case]:
+    def case(queries, keys, d, d_v, block, about="", shift=0.0):
+        q, k, v = numbers(generator, queries, d), numbers(generator, keys, d), numbers(generator, keys, d_v)
+        if shift:  # the first feature alone adds `shift` to each score
+            q[:, 0], k[:, 0] = math.sqrt(d), shift
+        return Case({"q": q, "k": k, "v": v, "block": block}, about)
+
+    def large(queries, keys, d_v, block, about):
+        """Whole numbers and d = 4: the scores are exact in whichever order they are computed."""
+        q, k = (torch.randint(-70, 71, (n, 4), generator=generator).float() for n in (queries, keys))
+        return Case({"q": q, "k": k, "v": numbers(generator, keys, d_v), "block": block}, about)
+
+    return [
+        case(2, 6, 3, 4, 3),
+        case(3, 8, 2, 5, 3),
+        case(6, 11, 5, 3, 4),
+        case(4, 5, 3, 2, 9, "one block that is longer than the keys"),
+        case(3, 7, 2, 4, 1, "blocks of one key"),
+        large(3, 9, 2, 4, "scores of several thousand"),
+        case(2, 7, 3, 4, 3, "all scores far below 0", shift=-300.0),
+    ]
+
+
+def _averaged(q, k, v, block):
+    outputs = [attend(q, k[i : i + block], v[i : i + block])[0] for i in range(0, len(k), block)]
+    return torch.stack(outputs).mean(dim=0)
+
+
+def _added(q, k, v, block):
+    outputs = [attend(q, k[i : i + block], v[i : i + block])[0] for i in range(0, len(k), block)]
+    return torch.stack(outputs).sum(dim=0)
+
+
+def _blocks_of_queries(q, k, v, block):
+    return torch.cat([attend(part, k, v)[0] for part in q.split(block)])
+
+
+TOTAL, SUMMED = "total = scale * total +", "summed = scale * summed +"
+
+tiling = Exercise(
+    lesson="17",
+    name="my_blocks",
+    reference=attention_in_blocks,
+    call=watched,
+    cases=_block_cases,
+    outputs=("the result", "whether all scores were there at once"),
+    mistakes=[
+        Mistake(
+            lambda q, k, v, block: attend(q, k, v)[0],
+            "The numbers are right, but all Q · K scores were there at once, and that memory is what we want to save. "
+            "Compute q @ keys.T for one block of keys at a time.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, (TOTAL, "total = total +"), (SUMMED, "summed = summed +")),
+            "The old sums are not scaled. When a block brings a higher score, what was summed before was measured from "
+            "a lower one: multiply it by exp(highest − new).",
+        ),
+        Mistake(
+            edited(attention_in_blocks, TOTAL, "total = total +"),
+            "summed is scaled when a higher score comes, total is not. Both contain e^(score − highest).",
+        ),
+        Mistake(
+            edited(attention_in_blocks, SUMMED, "summed = summed +"),
+            "total is scaled when a higher score comes, summed is not. Both contain e^(score − highest).",
+        ),
+        Mistake(
+            _averaged,
+            "You averaged the outputs of the blocks. A block with high scores must count more than one with low "
+            "scores: each block's total says how much.",
+        ),
+        Mistake(
+            _added,
+            "You added the outputs of the blocks. Each is an average already: its weights sum to 1 in every block.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, " / math.sqrt(q.size(-1))", ""),
+            "The scores are not divided by √d.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "range(0, len(k), block)", "range(0, len(k) - block + 1, block)"),
+            "The keys at the end are missing: the last block may be shorter than the others.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "return summed / total", "return summed"),
+            "The division at the end is missing: summed / total.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "        highest = new\n", ""),
+            "highest stays at −∞, so the scale is always e^(−∞) = 0, and only the last block counts. Remember the new "
+            "highest score at the end of the loop.",
+        ),
+        Mistake(
+            edited(
+                attention_in_blocks,
+                ("new = torch.maximum(highest, scores.amax(dim=-1, keepdim=True))", "new = torch.zeros(len(q), 1)"),
+                ("scale, powers = (highest - new).exp()", "scale, powers = 1.0"),
+            ),
+            "You took e^score without subtracting the highest score: it overflows from a score of 89 on, in float32.",
+            seen_in="scores of several thousand",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "torch.full((len(q), 1), -torch.inf)", "torch.zeros(len(q), 1)"),
+            "highest starts at 0. Where all scores are far below 0, all powers are 0, and 0 / 0 is NaN. Start at −∞.",
+            seen_in="all scores far below 0",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "(highest - new).exp()", "(new - highest).exp()"),
+            "Your scale grows where it should shrink: it is exp(highest − new), which is at most 1.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "v[start : start + block]", "v[: min(block, len(k) - start)]"),
+            "Each block of keys is used with the values of the first block. Key and value of a token go together.",
+        ),
+        Mistake(
+            edited(
+                attention_in_blocks,
+                "torch.maximum(highest, scores.amax(dim=-1, keepdim=True))",
+                "scores.amax(dim=-1, keepdim=True)",
+            ),
+            "You measure from the highest score of this block alone. If an earlier block had a higher one, its scale "
+            "grows beyond 1 and can overflow: take the maximum of both.",
+            seen_in="scores of several thousand",
+        ),
+        Mistake(
+            _blocks_of_queries,
+            "You cut the queries into blocks. The keys must be cut as well: with one long block of queries, all scores "
+            "are there at once.",
+        ),
+    ],
+    hints=[
+        "Keep three things from block to block: highest (Q, 1), total (Q, 1) and summed (Q, d_v). At first they are "
+        "−∞, 0 and 0.",
+        "For each block: its scores (Q, block), the new highest, and powers = (scores − new).exp(). What was there "
+        "before is multiplied by exp(highest − new).",
+        "total grows by powers.sum(dim=-1, keepdim=True), summed by powers @ values. At the end: summed / total.",
+    ],
+    solution="""
+        def my_blocks(q, k, v, block):
+            highest = torch.full((len(q), 1), -torch.inf)
+            total, summed = torch.zeros(len(q), 1), torch.zeros(len(q), v.size(-1))
+            for keys, values in zip(k.split(block), v.split(block)):
+                scores = q @ keys.T / math.sqrt(q.size(-1))  # (Q, block)
+                new = torch.maximum(highest, scores.amax(dim=-1, keepdim=True))
+                scale, powers = (highest - new).exp(), (scores - new).exp()
+                total = scale * total + powers.sum(dim=-1, keepdim=True)
+                summed = scale * summed + powers @ values
+                highest = new
+            return summed / total
+    """,
+    in_package="lessons.tiled.tiled_attention",
+)

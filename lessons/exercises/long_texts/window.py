@@ -1,0 +1,107 @@
+"""Lesson 17, my_window: the causal mask with a window, and keys from a cache."""
+
+import torch
+from torch import Tensor
+
+from lessons.checking.edits import edited
+from lessons.checking.engine import Case, Exercise, Mistake
+
+
+def window_mask(num_queries: int, window: int, offset: int) -> Tensor:
+    """(Q, offset + Q), True = may attend: the last `window` keys of each query, its own included."""
+    query = offset + torch.arange(num_queries)[:, None]
+    key = torch.arange(offset + num_queries)
+    return (key <= query) & (key > query - window)
+
+
+def _window_cases(generator) -> list[Case]:
+    return [
+        Case({"num_queries": num_queries, "window": window, "offset": offset}, about)
+        for num_queries, window, offset, about in [
+            (4, 2, 0, ""),
+            (3, 2, 4, ""),
+            (5, 3, 2, ""),
+            (1, 3, 6, "one new token, and keys from a cache"),
+            (4, 9, 2, "a window that is longer than the text"),
+            (4, 1, 3, "a window of 1"),
+        ]
+    ]
+
+
+QUERY, EARLY = "offset + torch.arange(num_queries)", "key > query - window"
+
+windowing = Exercise(
+    lesson="17",
+    name="my_window",
+    reference=window_mask,
+    cases=_window_cases,
+    mistakes=[
+        Mistake(
+            edited(window_mask, QUERY, "torch.arange(num_queries)"),
+            "The first query is at position 0 in your mask. With a cache it is at position `offset`: that many keys "
+            "come before it.",
+        ),
+        Mistake(
+            edited(window_mask, EARLY, "key >= query - window"),
+            "Your window has one key too many. The query's own key counts: with a window of 2, query 5 may attend to "
+            "keys 4 and 5.",
+        ),
+        Mistake(
+            edited(window_mask, EARLY, "key > query - window + 1"),
+            "Your window has one key too few. The query's own key counts: with a window of 2, query 5 may attend to "
+            "keys 4 and 5.",
+        ),
+        Mistake(
+            edited(window_mask, "(key <= query) & ", ""),
+            "The future is open: your mask has the window, and no causal rule. Join both with &.",
+        ),
+        Mistake(
+            edited(window_mask, " & (key > query - window)", ""),
+            "That is the causal mask alone. Keys that are `window` or more positions back are blocked.",
+        ),
+        Mistake(
+            edited(window_mask, "(key <= query)", "(key < query + window)"),
+            "Your window opens in both directions: half of it is the future.",
+        ),
+        Mistake(
+            edited(window_mask, "(key <= query)", "(key < query)"),
+            "A token may not attend to itself in your mask. Its own key is in the window.",
+        ),
+        Mistake(
+            edited(window_mask, "(key <= query) & (key > query - window)", "(key > query) | (key <= query - window)"),
+            "Your mask is inverted: in this course True means may attend.",
+        ),
+        Mistake(
+            edited(window_mask, "(key <= query) & (key > query - window)", "(key <= query) | (key > query - window)"),
+            "You joined the rules with |: a key is open if any rule allows it. Both must: &.",
+        ),
+        Mistake(
+            edited(window_mask, "torch.arange(offset + num_queries)", "torch.arange(num_queries)"),
+            "The keys from the cache are missing: there are offset + Q keys, so the mask has that many columns.",
+        ),
+        Mistake(
+            edited(
+                window_mask, (QUERY, "torch.arange(num_queries)"), ("torch.arange(offset + num_queries)", "query.T")
+            ),
+            "You left the offset out: the mask is (Q, Q). There are `offset` keys from the cache in front.",
+        ),
+        Mistake(
+            edited(
+                window_mask, "(key <= query) & (key > query - window)", "((key <= query) & (key > query - window)).T"
+            ),
+            "Rows and columns are swapped: a row for each query, a column for each key.",
+        ),
+    ],
+    hints=[
+        "Give each query and each key its position in the text. The queries start at `offset`, the keys at 0.",
+        "query = offset + torch.arange(num_queries)[:, None], key = torch.arange(offset + num_queries).",
+        "Two rules, joined with &: not in the future, and fewer than `window` positions back.",
+    ],
+    solution="""
+        def my_window(num_queries, window, offset):
+            query = offset + torch.arange(num_queries)[:, None]  # (Q, 1)
+            key = torch.arange(offset + num_queries)  # (K,)
+            return (key <= query) & (key > query - window)
+    """,
+    in_package="lessons.masks.sliding_window",
+)

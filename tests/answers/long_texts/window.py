@@ -1,0 +1,66 @@
+"""Lesson 17, my_window: what learners write."""
+
+import torch
+
+from lessons.masks import causal, sliding_window
+from tests.answers import edit, right, wrong
+
+with right:
+
+    def my_window(num_queries, window, offset):
+        distance = offset + torch.arange(num_queries)[:, None] - torch.arange(offset + num_queries)
+        return (distance >= 0) & (distance < window)
+
+
+with right:
+
+    def my_window(num_queries, window, offset):
+        ones = torch.ones(num_queries, offset + num_queries, dtype=torch.bool)
+        return ones.tril(offset) & ones.triu(offset - window + 1)
+
+
+with right:
+
+    def my_window(num_queries, window, offset):
+        allowed = torch.zeros(num_queries, offset + num_queries, dtype=torch.bool)
+        for i in range(num_queries):
+            here = offset + i
+            allowed[i, max(0, here - window + 1) : here + 1] = True
+        return allowed
+
+
+with right:
+
+    def my_window(num_queries, window, offset):
+        near = sliding_window(num_queries, window, offset=offset)
+        return causal(num_queries, offset=offset) & near
+
+
+with wrong("The first query is at position 0"):
+
+    def my_window(num_queries, window, offset):
+        distance = torch.arange(num_queries)[:, None] - torch.arange(offset + num_queries)
+        return (distance >= 0) & (distance < window)
+
+
+edit("distance < window", "distance <= window", "one key too many")
+
+edit("distance < window", "distance < window - 1", "one key too few")
+
+edit("(distance >= 0) & ", "", "The future is open")
+
+edit(" & (distance < window)", "", "the causal mask alone")
+
+edit("(distance >= 0) & (distance < window)", "distance.abs() < window", "opens in both directions")
+
+edit("distance >= 0", "distance > 0", "may not attend to itself")
+
+edit(" & ones.triu", " | ones.triu", "joined the rules with |", of=1)
+
+edit("torch.arange(offset + num_queries)", "torch.arange(num_queries)", "The keys from the cache are missing")
+
+with wrong("You left the offset out"):
+
+    def my_window(num_queries, window, offset):
+        ones = torch.ones(num_queries, num_queries, dtype=torch.bool)
+        return ones.tril() & ones.triu(1 - window)
