@@ -4,7 +4,7 @@
         translate(model, ["The cat sleeps."], task)
 
 Places have the names of the weights that a model returns, "decoder.0.cross_attn", and "decoder.0.feed_forward"; `*`
-stands for any part of a name. Tokens are counted from 0, BOS included.
+stands for any part of a name, `?` for one character, `[12]` for one of these. Tokens are counted from 0, BOS included.
 """
 
 from collections.abc import Callable, Generator, Sequence

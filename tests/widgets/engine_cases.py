@@ -32,6 +32,7 @@ PLACES = [
     *("*", "encoder.*", "decoder.*", "*.self_attn", "decoder.*.self_attn", "*.0.*", "decoder.*cross_attn"),
     *("encoder.0.self_attn", "decoder.0.self_attn", "decoder.0.cross_attn", "decoder.1.cross_attn"),
     *("encoder.0.feed_forward", "*.feed_forward", "decoder.1.feed_forward", "encoder.1.self_attn"),
+    *("decoder.?.*_attn", "*coder.[01].self_attn", "decoder.[!1].cross_attn", "encoder.[0-1].*"),
 ]
 THEMES = [list(KINDS), list(KINDS), ["block", "allow", "hide"], ["allow", "hide"], ["allow"], ["swap_positions"]]
 

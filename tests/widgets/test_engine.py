@@ -15,7 +15,7 @@ import torch
 
 from lessons.config import ACTIVATIONS, POSITIONS, TransformerConfig
 from lessons.evaluation import generate_all
-from lessons.interventions import KINDS, Change
+from lessons.interventions import KINDS, Change, intervene
 from lessons.pretrained import load_translator
 from lessons.transformer import Transformer
 from lessons.widgets.front_end import front_end
@@ -29,9 +29,9 @@ GREEDY = f"""(engine, [{{ about, bytes, sentences, bos, eos, maxLength }}]) => {
     const model = {READ};
     return sentences.map((src) => engine.greedy(model, src, [], {{ bos, eos, maxLength }}).ids);
 }}"""
-REFUSED = f"""(engine, [{{ about, bytes, src, tgt }}]) => {{
-    try {{ engine.run({READ}, src, tgt, []); }} catch (error) {{ return [`${{error}}`]; }}
-}}"""
+REFUSED = f"""(engine, cases) => cases.map(({{ about, bytes, src, tgt, changes }}) => {{
+    try {{ engine.run({READ}, src, tgt, changes); }} catch (error) {{ return `${{error}}`; }}
+}})"""
 IN_A_ROW = f"""(engine, [{{ about, bytes, asked }}]) => {{
     const model = {READ};
     return asked.map(([src, changes]) => {{
@@ -148,8 +148,25 @@ def test_what_was_computed_before_makes_no_difference(compute):
 
 def test_a_sentence_that_is_too_long_is_refused(compute):
     model = Transformer(SMALL).eval()
-    answer = compute(REFUSED, told(model, src=[3] * 6, tgt=[1]))
+    answer = compute(REFUSED, told(model, src=[3] * 6, tgt=[1], changes=[]))
     assert answer == ["RangeError: src has 6 tokens; expected at most max_len = 5"]
+
+
+def test_a_place_that_the_model_does_not_have_is_refused_in_the_same_words(compute):
+    model = Transformer(SMALL).eval()
+    changes = [
+        Change("cut", at="encoder.?.cross_attn"),
+        Change("cut", at="decoder.[1-9].*"),
+        Change("silence", at="*.feed_forward", head=0),
+        Change("block", at="encoder.1.self_attn", query=0, key=0),
+        Change("drop_causal", at="encoder.*"),
+    ]
+    cases = [told(model, src=[3], tgt=[1], changes=[asdict(change)])[0] for change in changes]
+    answers = compute(REFUSED, cases)
+    for change, answer in zip(changes, answers, strict=True):
+        with pytest.raises(ValueError, match="expected a place where") as error, intervene(model, [change]):
+            pass
+        assert answer == f"RangeError: {error.value}"
 
 
 def test_a_model_is_packed_with_what_follows_from_its_options():

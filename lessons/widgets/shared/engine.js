@@ -66,14 +66,27 @@ export function greedy(model, src, changes, { bos, eos, maxLength, draft = [] })
 
 const nothingYet = () => ({ streams: [], places: {} });
 
-export const matches = (at, place) => new RegExp(`^${at.split("*").map((text) => text.replace(/\W/g, "\\$&")).join(".*")}$`).test(place);
+/** Whether a pattern of Python's fnmatch, with *, ? and [...], names this place. */
+export const matches = (at, place) => new RegExp(`^${at.replace(/[.+^${}()|\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".").replaceAll("[!", "[^")}$`).test(place);
+
+const isCausalIn = (place) => /^decoder.*self_attn$/.test(place);
+
+/** Refuses a change at places where it can't be, as `intervene` does. */
+function checkPlaces(all, changes) {
+  const can = { cut: () => true, drop_causal: isCausalIn };
+  for (const { kind, at } of changes) {
+    if (at == null || all.some((place) => matches(at, place) && (can[kind] ?? ((each) => each.endsWith("attn")))(place))) continue;
+    const wanted = kind === "drop_causal" ? "decoder.*.self_attn" : all.join(", ");
+    throw new RangeError(`at is '${at}'; expected a place where '${kind}' is possible in this model: ${wanted}`);
+  }
+}
 
 /** What the changes make of one place. */
 function ruleOf(place, changes) {
   const here = changes.filter(({ at }) => at == null || matches(at, place));
   const has = (name) => here.some(({ kind }) => kind === name);
-  const [part, , name] = place.split(".");
-  const isCausal = part === "decoder" && name === "self_attn";
+  const [part] = place.split(".");
+  const isCausal = isCausalIn(place);
   const cells = here.filter(({ kind }) => ["block", "allow", "hide"].includes(kind));
   return {
     side: part === "encoder" ? "src" : "tgt",
@@ -92,7 +105,9 @@ class Pass {
   /** room: the most target tokens. found: what `run` returns, or null. */
   constructor(model, src, changes, room, found = null) {
     Object.assign(this, { ...model, changes, found, kept: {}, ids: { src }, order: {}, room: { src: src.length, tgt: room } });
-    this.rules = Object.fromEntries(places(model).map((place) => [place, ruleOf(place, changes)]));
+    const all = places(model);
+    checkPlaces(all, changes);
+    this.rules = Object.fromEntries(all.map((place) => [place, ruleOf(place, changes)]));
     const moves = changes.some(({ kind, side }) => kind === "swap_positions" && side === "tgt");
     /** Whether a later token can change what comes before it: then nothing of it can be kept. */
     this.looksAhead = moves || Object.values(this.rules).some((rule) => rule.looksAhead);
