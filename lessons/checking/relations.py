@@ -32,15 +32,20 @@ def relation(mine: Tensor, right: Tensor, others: Mapping[str, object]) -> str |
     if not (_ordinary(mine) and _ordinary(right)):
         return None
     for name, other in others.items():
-        if is_tensor(other) and _ordinary(other) and other.shape == mine.shape and equal(mine, other.to(mine)):
+        if is_tensor(other) and _ordinary(other) and _of_one_kind(mine, other) and equal(mine, other.to(mine)):
             return f"Yours is {name}."
     if mine.shape != right.shape:
         return _first(SHAPED, mine, right)
-    if (mine.dtype == torch.bool) != (right.dtype == torch.bool):
+    if not _of_one_kind(mine, right):
         return None
     if right.dtype == torch.bool:
         return _first(BOOLEAN, mine, right)
     return _first(NUMERICAL, mine.double(), right.double())
+
+
+def _of_one_kind(mine: Tensor, other: Tensor) -> bool:
+    """Whether they have one shape, and True and False are not compared with numbers."""
+    return mine.shape == other.shape and (mine.dtype == torch.bool) == (other.dtype == torch.bool)
 
 
 def _ordinary(tensor: Tensor) -> bool:

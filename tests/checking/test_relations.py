@@ -127,6 +127,7 @@ def test_a_factor_that_is_a_root_or_a_fraction(factor, name):
 def test_what_else_it_may_be():
     assert relation(X, OTHER, {"x, unchanged": X}) == "Yours is x, unchanged."
     assert relation(X, OTHER[:2], {"x": X, "y": 3}) == "Yours is x."
+    assert relation(torch.ones(4, 4, dtype=torch.bool), CAUSAL, {"x": SQUARE}) == "All of yours is True."
 
 
 def test_no_relation():
