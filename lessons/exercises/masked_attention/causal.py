@@ -65,6 +65,19 @@ future_hidden = Exercise(
             "Each token sees only itself: that is the identity. It must see the past, too.",
         ),
         Mistake(
+            lambda n: masks.causal(n) & (torch.arange(n) > 0)[:, None],
+            "Row 0 is empty: the first query may attend to itself. Does a loop start at 1?",
+        ),
+        Mistake(
+            edited(_triangle, "tril()", "tril().flip(1)"),
+            "The triangle is mirrored: row 0 allows the last key. Key 0 is on the left, and every query may attend to "
+            "it.",
+        ),
+        Mistake(
+            edited(_triangle, "tril()", "tril().triu(diagonal=-1)"),
+            "Each token sees only itself and the one before. It may attend to everything before it.",
+        ),
+        Mistake(
             edited(_triangle, ".tril()", ""),
             "Everything is allowed. Nothing hides the future yet.",
         ),

@@ -67,6 +67,17 @@ bug_hunt = Exercise(
             "1, and still leak. Mask the scores.",
         ),
         Mistake(
+            edited(_shipped, "=hidden", "=hidden, is_causal=True"),
+            "torch takes one of the two, a mask or is_causal=True. Leave the mask out.",
+        ),
+        Mistake(
+            edited(_shipped, "q.size(-2), q.size(-2)", "q.size(-1), q.size(-1)"),
+            "Your mask has one row for each feature, q.size(-1). It needs one for each token, q.size(-2).",
+            also=(
+                edited(_shipped, ("q.size(-2), q.size(-2)", "q.size(-1), q.size(-1)"), ("triu", "tril"), ("=1", "=0")),
+            ),
+        ),
+        Mistake(
             edited(_shipped, ", attn_mask=hidden", ""),
             "Without a mask, every token sees every other, the future included.",
         ),

@@ -69,6 +69,10 @@ def _adds_up_behind_zero(x: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(x[:, :1]), x.cumsum(dim=0)], dim=1)
 
 
+def _adds_up_without_the_mean(x: Tensor) -> Tensor:
+    return _adds_up(x - x.mean(dim=-1, keepdim=True))
+
+
 def _adds_up_softly(x: Tensor) -> Tensor:
     return x + 1e-3 * x.cumsum(dim=0)
 
@@ -111,6 +115,10 @@ def _cases(generator: torch.Generator) -> list[Case]:
             about="a function that begins with a layer norm",
         ),
         Case({"function": _adds_up, "x": zero_first}, about="a token whose features are all 0"),
+        Case(
+            {"function": _adds_up_without_the_mean, "x": zero_first},
+            about="a token of zeros, and a function that subtracts the mean of the features",
+        ),
         Case(
             {"function": _causal_convolutions_by_fourier_transform, "x": numbers(generator, 6, 3)},
             about="a function that is causal except for rounding",
@@ -180,10 +188,32 @@ leak_finder = Exercise(
             "features: dim=-1.",
         ),
         Mistake(
+            edited(my_influence, "torch.stack(columns, dim=1)", "torch.cat(columns)"),
+            "You put the columns into one long row: torch.cat adds no axis. torch.stack(columns, dim=1) puts them next "
+            "to each other.",
+        ),
+        Mistake(
+            edited(my_influence, ("any(dim=1)", "any()"), ("columns, dim=1", "columns")),
+            "For each token you asked once whether anything moves, all outputs together. Ask for each output by "
+            "itself, along its features: dim=-1.",
+            also=(edited(my_influence, "any(dim=1)", "any()"),),
+        ),
+        Mistake(
             edited(my_influence, "= torch.randn_like(x[j])", "+= 1.0"),
             "You added the same number to every feature. A layer norm subtracts the mean of the features, so it undoes "
             "that, and you see nothing behind it. Use random numbers: torch.randn_like(x[j]).",
             seen_in="a function that begins with a layer norm",
+        ),
+        Mistake(
+            edited(my_influence, "torch.randn_like(x[j])", "torch.randn(1)"),
+            "You drew one number for all features of token j. If they were all alike before, their mean says it all, "
+            "and a layer norm subtracts it. Draw one for each feature: torch.randn_like(x[j]).",
+            seen_in="a token of zeros, and a function that subtracts the mean of the features",
+        ),
+        Mistake(
+            edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed = torch.randn_like(x)"),
+            "You replaced all tokens at once, so nearly every output moves. Replace row j alone, in a copy of x.",
+            also=(edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[:] = torch.randn_like(x[j])"),),
         ),
         Mistake(
             edited(my_influence, "= torch.randn_like(x[j])", "*= 2.0"),

@@ -7,6 +7,8 @@ from lessons.attention import masked_softmax
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 
+EMPTY_GRADIENTS = "gradients, with a query that has nothing to attend to"
+
 
 def _mask_cases(generator) -> list[Case]:
     empty_row = torch.tensor([[True, False, True], [False, False, False]])
@@ -46,6 +48,11 @@ def _mask_cases(generator) -> list[Case]:
             about="a batch in which one query of one sentence has nothing to attend to",
         ),
         Case({"scores": numbers(generator, 3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
+        Case(
+            {"scores": numbers(generator, 2, 3), "allowed": empty_row},
+            about=EMPTY_GRADIENTS,
+            gradients=True,
+        ),
     ]
 
 
@@ -89,6 +96,16 @@ def _one_greatest_for_all(scores, allowed):
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
+def _masked_late_and_divided(scores, allowed):
+    kept = scores.softmax(dim=-1) * allowed
+    total = kept.sum(dim=-1, keepdim=True)
+    return kept / total.masked_fill(total == 0, 1.0)
+
+
+def _added(value: float):
+    return lambda scores, allowed: (scores + torch.zeros(scores.shape).masked_fill(~allowed, value)).softmax(dim=-1)
+
+
 def _all_empty(scores, allowed):
     if allowed.any(dim=-1).all():
         return masked_softmax(scores, allowed)
@@ -106,7 +123,7 @@ masked_weights = Exercise(
         Mistake(
             _fill(0.0),
             "You replaced the blocked scores with 0. 0 is a score like any other: e to the 0 is 1, so a blocked key "
-            "still gets weight. Which score gives e^s = 0?",
+            "still counts in the sum of its row. Which score gives e^s = 0?",
             also=(_fill_and_multiply(0.0),),
         ),
         Mistake(
@@ -116,23 +133,34 @@ masked_weights = Exercise(
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a / (s.softmax(dim=-1) * a).sum(dim=-1, keepdim=True),
-            "A blocked score that is much larger than the others takes all the weight, and leaves 0 for the rest: "
-            "0 / 0 is NaN. (That happens if you mask after the softmax and divide once more, which is right on paper.) "
+            "A blocked score that is much larger than the others takes all the weight, and leaves 0 or 0 / 0 for the "
+            "rest. (That happens if you mask after the softmax and divide once more, which is right on paper.) "
             "Take the score out before the softmax.",
             seen_in="a blocked key with a very large score",
-            also=(lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),),
+            also=(
+                lambda s, a: (s.softmax(-1) * a / (s.softmax(-1) * a).sum(-1, keepdim=True)).nan_to_num(0.0),
+                _masked_late_and_divided,
+            ),
         ),
         Mistake(
             edited(_with_nan_to_num, ".nan_to_num(0.0)", ""),
             "Right, except for a query with nothing to attend to: its row is all -inf, and the softmax turns it into "
             "NaN. Such a row must become 0.",
+            also=(_added(-torch.inf),),
+        ),
+        Mistake(
+            lambda s, a: _added(-torch.inf)(s, a).nan_to_num(0.0),
+            "The weights are right, but not their gradients: for a row of nothing but -inf the softmax has a gradient "
+            "of NaN. nan_to_num replaces the weights, not that gradient, and it reaches the scores. Write -inf over "
+            "them with masked_fill in place of adding it: then no gradient gets through to a blocked score.",
+            seen_in=EMPTY_GRADIENTS,
         ),
         Mistake(
             _fill(-1e9),
             "A large negative number such as -1e9, instead of -inf, fails in a row with nothing to attend to: all its "
             "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
             seen_in="a query with nothing to attend to",
-            also=(_fill(-30.0), _fill(-1e4), _fill(torch.finfo(torch.float32).min)),
+            also=(_fill(-30.0), _fill(-1e4), _fill(torch.finfo(torch.float32).min), _added(-1e9)),
         ),
         Mistake(
             _fill_and_multiply(-1e9),
@@ -199,6 +227,12 @@ masked_weights = Exercise(
             lambda s, a: (s + (~a).float() * -torch.inf).softmax(dim=-1),
             "0 times -inf is NaN, not 0, so a mask of 0 and 1 multiplied by -inf spoils the allowed scores as well. "
             "Use masked_fill, or torch.where.",
+        ),
+        Mistake(
+            lambda s, a: (s * torch.ones(s.shape).masked_fill(~a, -torch.inf)).softmax(dim=-1),
+            "A score times -inf is not always -inf: a negative score becomes +inf, and 0 becomes NaN. Replace the "
+            "blocked scores: masked_fill, or torch.where.",
+            also=(lambda s, a: (s * torch.ones(s.shape).masked_fill(~a, -torch.inf)).softmax(dim=-1).nan_to_num(0.0),),
         ),
         Mistake(
             edited(_with_nan_to_num, "dim=-1", "dim=-2"),

@@ -59,6 +59,15 @@ padding_hidden = Exercise(
             "nothing to attend to, and its softmax can be NaN. Block only the keys.",
         ),
         Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, None, :] | (ids != pad_id)[:, None, :, None]"),
+            "With | it is enough if the query or the key is real, so real queries see the padding. Which query asks "
+            "makes no difference: block the keys.",
+        ),
+        Mistake(
+            edited(_compared, "ids !=", "ids[:1] !="),
+            "Every sentence got the mask of the first one. Each has its own padding: keep the axis B.",
+        ),
+        Mistake(
             edited(_compared, "[:, None, None, :]", ""),
             "The values are right, but the shape is (B, K). Axes are aligned from the right, so with scores "
             "(B, H, Q, K) the axis B would meet Q. Put two axes of size 1 in between.",
@@ -87,6 +96,12 @@ padding_hidden = Exercise(
             lambda ids, pad_id: torch.zeros(ids.shape).masked_fill(ids == pad_id, -torch.inf)[:, None, None, :],
             "This is 0 where a key may be attended to and -inf where it is padding: an additive mask. Return a bool "
             "mask, True = may attend.",
+        ),
+        Mistake(
+            edited(_compared, "(ids != pad_id)", "(ids != pad_id).float()"),
+            "The pattern is right, but these are the numbers 0 and 1. A mask is bool here: with numbers, ~ and & don't "
+            "do what you need. The comparison alone is bool already.",
+            also=(edited(_compared, "(ids != pad_id)", "(ids != pad_id).long()"),),
         ),
         Mistake(
             _by_counting,

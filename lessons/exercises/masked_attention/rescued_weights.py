@@ -17,6 +17,7 @@ def rescued_weights(weights: Tensor, allowed: Tensor) -> Tensor:
 
 TINY = "a row whose visible weights are tiny"
 EMPTY = "a query with nothing to attend to"
+EMPTY_GRADIENTS = "gradients, with a query that has nothing to attend to"
 
 
 def _cases(generator) -> list[Case]:
@@ -34,6 +35,7 @@ def _cases(generator) -> list[Case]:
         Case(tiny, about=TINY),
         Case({"weights": drawn(2, 3), "allowed": empty}, about=EMPTY),
         Case({"weights": drawn(3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
+        Case({"weights": drawn(2, 3), "allowed": empty}, about=EMPTY_GRADIENTS, gradients=True),
     ]
 
 
@@ -75,6 +77,7 @@ rescue = Exercise(
             _divided_by(0.0),
             "A row in which everything is blocked became 0 / 0, which is NaN. Such a row must be 0.",
             seen_in=EMPTY,
+            also=(edited(rescued_weights, ".masked_fill(total == 0, 1.0)", ""),),
         ),
         Mistake(
             _divided_by(1e-9),
@@ -92,12 +95,26 @@ rescue = Exercise(
             ),
         ),
         Mistake(
+            lambda weights, allowed: _divided_by(0.0)(weights, allowed).nan_to_num(0.0),
+            "The weights are right, but not their gradients: where nothing is left, 0 / 0 was computed before NaN was "
+            "replaced, and its gradient is NaN, too. Replace the sum of 0 by 1, before you divide.",
+            seen_in=EMPTY_GRADIENTS,
+        ),
+        Mistake(
             edited(rescued_weights, "dim=-1", "dim=-2"),
             "You divided by the sums of the columns. Each row has its own sum.",
         ),
         Mistake(
             edited(rescued_weights, "kept.sum(dim=-1, keepdim=True)", "kept.sum()"),
             "You divided by the sum of the whole table. Each row has its own sum.",
+        ),
+        Mistake(
+            edited(rescued_weights, "kept.sum(dim=-1, keepdim=True)", "kept.norm(dim=-1, keepdim=True)"),
+            "You divided by the root of the sum of squares: then the squares sum to 1. Divide by the sum itself.",
+        ),
+        Mistake(
+            edited(rescued_weights, "kept.sum(", "kept.amax("),
+            "You divided by the largest weight of each row, which becomes 1. Divide by the sum.",
         ),
         Mistake(
             edited(rescued_weights, ", keepdim=True", ""),
@@ -112,6 +129,22 @@ rescue = Exercise(
             _lost_weight_shared,
             "You gave each visible key an equal part of what was blocked. They keep their proportions: divide by the "
             "sum.",
+        ),
+        Mistake(
+            lambda weights, allowed: torch.where(
+                (weights * allowed).any(dim=-1, keepdim=True),
+                rescued_weights(weights, allowed),
+                torch.ones_like(weights) / weights.size(-1),
+            ),
+            "A row of which nothing is left got even weights: it attends to exactly what is blocked. Such a row must "
+            "be 0.",
+            seen_in=EMPTY,
+        ),
+        Mistake(
+            edited(rescued_weights, "return kept / total", "return kept / total.detach()"),
+            "The weights are right, but not their gradients: the sum was cut off from them. It depends on the weights, "
+            "too, so leave .detach(), .data and no_grad away.",
+            seen_in="gradients",
         ),
         Mistake(
             edited(rescued_weights, "~allowed", "allowed"),

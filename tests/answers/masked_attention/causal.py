@@ -46,8 +46,34 @@ with wrong("whatever num_queries is"):
         return position <= position[:, None]
 
 
-with wrong("Values: allowed differs"):
+with wrong("only itself and the one before"):
 
     def my_causal(num_queries):
         position = torch.arange(num_queries)
         return (position[None, :] <= position[:, None]) & (position[None, :] > position[:, None] - 2)
+
+
+with wrong("Values: allowed differs"):
+
+    def my_causal(num_queries):
+        position = torch.arange(num_queries)
+        return (position[None, :] <= position[:, None]) & (position[None, :] > position[:, None] - 3)
+
+
+with wrong("Row 0 is empty"):
+
+    def my_causal(num_queries):
+        allowed = torch.zeros(num_queries, num_queries, dtype=torch.bool)
+        for i in range(1, num_queries):
+            for j in range(i + 1):
+                allowed[i, j] = True
+        return allowed
+
+
+with wrong("The triangle is mirrored"):
+
+    def my_causal(num_queries):
+        mask = torch.zeros(num_queries, num_queries, dtype=torch.bool)
+        for i in range(num_queries):
+            mask[i, num_queries - i - 1 :] = True
+        return mask

@@ -60,3 +60,8 @@ with wrong("the scores are not divided by √d"):
     def fixed_attention(q, k, v):
         mask = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool).tril()
         return (q @ k.mT).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ v
+
+
+edit("attn_mask=~mask", "attn_mask=mask, is_causal=True", "one of the two")
+
+edit("q.size(-2)", "q.size(-1)", "one row for each feature", of=2)

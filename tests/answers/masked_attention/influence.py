@@ -123,3 +123,34 @@ with wrong("You compared with x itself"):
             y[j] = torch.randn_like(x[j])
             columns.append(((function(y) - x).abs() > 1e-5).any(dim=-1))
         return torch.stack(columns, dim=1)
+
+
+with wrong("once whether anything moves"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append((function(y) - before).abs().max() > 1e-5)
+        return torch.stack(columns)
+
+
+with wrong("once whether anything moves"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append(((function(y) - before).abs() > 1e-5).any())
+        return torch.stack(columns, dim=1)
+
+
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "torch.randn(1)", "one number for all features")
+
+edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y = torch.randn_like(x)", "all tokens at once")
+
+edit("torch.stack(columns, dim=1)", "torch.cat(columns)", "torch.cat adds no axis")

@@ -23,13 +23,6 @@ with right:
 with right:
 
     def my_masked_weights(scores, allowed):
-        bias = torch.zeros_like(scores).masked_fill(~allowed, -torch.inf)
-        return torch.nan_to_num(torch.softmax(scores + bias, dim=-1))
-
-
-with right:
-
-    def my_masked_weights(scores, allowed):
         if scores.dim() > 2:
             return torch.stack([my_masked_weights(s, a) for s, a in zip(scores, allowed)])
         rows = []
@@ -52,6 +45,41 @@ with right:
     def my_masked_weights(scores, allowed):
         one_each = torch.eye(scores.size(-1)).expand(*scores.shape[:-2], -1, -1)
         return F.scaled_dot_product_attention(scores, one_each, one_each, attn_mask=allowed, scale=1.0)
+
+
+with right:
+
+    def my_masked_weights(scores, allowed):
+        lowest = torch.finfo(scores.dtype).min
+        return torch.where(allowed, scores, lowest).softmax(dim=-1) * allowed
+
+
+with wrong("not their gradients: for a row of nothing but -inf"):
+
+    def my_masked_weights(scores, allowed):
+        bias = torch.zeros_like(scores).masked_fill(~allowed, -torch.inf)
+        return torch.nan_to_num(torch.softmax(scores + bias, dim=-1))
+
+
+with wrong("turns it into NaN"):
+
+    def my_masked_weights(scores, allowed):
+        bias = torch.zeros_like(scores).masked_fill(~allowed, -torch.inf)
+        return torch.softmax(scores + bias, dim=-1)
+
+
+with wrong("takes all the weight"):
+
+    def my_masked_weights(scores, allowed):
+        e = (scores - scores.max(dim=-1, keepdim=True).values).exp() * allowed
+        total = e.sum(dim=-1, keepdim=True)
+        return e / torch.where(total == 0, torch.ones_like(total), total)
+
+
+with wrong("still counts in the sum of its row"):
+
+    def my_masked_weights(scores, allowed):
+        return (scores * allowed).softmax(dim=-1) * allowed
 
 
 with wrong("changed the scores that it was given"):
@@ -133,3 +161,10 @@ with wrong("Its weights must be 0"):
 
     def my_masked_weights(scores, allowed):
         return scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(-1)
+
+
+with wrong("A score times -inf is not always -inf"):
+
+    def my_masked_weights(scores, allowed):
+        hidden = scores * torch.where(allowed, 1.0, -torch.inf)
+        return hidden.softmax(dim=-1)

@@ -48,3 +48,14 @@ edit(
     "[:, None, None, :] & torch.ones(ids.shape[1], ids.shape[1]).tril().bool()",
     "hides the future",
 )
+
+
+with wrong("these are the numbers 0 and 1"):
+
+    def my_padding(ids, pad_id):
+        return torch.where(ids == pad_id, 0, 1)[:, None, None, :]
+
+
+edit("[:, None, None, :]", "[:, None, :, None] | (ids != pad_id)[:, None, None, :]", "real queries see the padding")
+
+edit("ids !=", "ids[:1] !=", "the mask of the first one")

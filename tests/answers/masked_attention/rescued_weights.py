@@ -1,6 +1,7 @@
 """Lesson 03, my_rescued_weights: what learners write."""
 
 import torch
+import torch.nn.functional as F
 
 from tests.answers import edit, right, wrong
 
@@ -24,6 +25,12 @@ with right:
 
     def my_rescued_weights(weights, allowed):
         return weights.log().masked_fill(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0)
+
+
+with right:
+
+    def my_rescued_weights(weights, allowed):
+        return F.normalize(weights * allowed, p=1, dim=-1, eps=1e-38)
 
 
 with wrong("no longer sum to 1"):
@@ -57,3 +64,37 @@ with wrong("-inf is for scores"):
 
     def my_rescued_weights(weights, allowed):
         return weights.masked_fill(~allowed, float("-inf"))
+
+
+with wrong("its gradient is NaN, too"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights * allowed
+        return torch.nan_to_num(kept / kept.sum(dim=-1, keepdim=True))
+
+
+edit("p=1, ", "", "the root of the sum of squares", of=3)
+
+with wrong("the largest weight of each row"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights.masked_fill(~allowed, 0.0)
+        largest = kept.max(dim=-1, keepdim=True).values
+        return kept / torch.where(largest > 0, largest, 1.0)
+
+
+with wrong("got even weights"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights * allowed
+        total = kept.sum(-1, keepdim=True)
+        return torch.where(total > 0, kept / total.clamp(min=1e-38), 1 / kept.size(-1))
+
+
+with wrong("the sum was cut off from them"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = torch.where(allowed, weights, 0.0)
+        total = kept.sum(-1, keepdim=True).detach()
+        total[total == 0] = 1.0
+        return kept / total
