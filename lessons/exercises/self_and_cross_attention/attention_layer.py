@@ -34,6 +34,9 @@ def _layer_inputs(generator, queries: int, keys: int | None, sizes: tuple[int, i
     }
 
 
+BATCH = "a batch axis in front, and padding in the source"
+
+
 def _layer_cases(generator) -> list[Case]:
     masked = _layer_inputs(generator, 4, None, (3, 5, 2)) | {"allowed": masks.causal(4)}
     padded = _layer_inputs(generator, 5, 7, (4, 6, 3), batch=(2,))
@@ -45,7 +48,7 @@ def _layer_cases(generator) -> list[Case]:
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)) | {"allowed": None}),
         Case(_layer_inputs(generator, 4, 4, (3, 5, 2)) | {"allowed": None}),
         Case(masked),
-        Case(padded, about="a batch axis in front, and padding in the source"),
+        Case(padded, about=BATCH),
         Case(shared, about="one mask (Q, K) for a whole batch"),
         Case(_layer_inputs(generator, 3, 4, (5, 2, 6)) | {"allowed": None}, about="gradients", gradients=True),
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)), about="called without allowed"),
@@ -68,6 +71,13 @@ def _in_plain_steps(x, memory, w_q, w_k, w_v, allowed=None):
         scores = scores.masked_fill(~allowed, -torch.inf)
     weights = scores.softmax(dim=-1)
     return weights @ v, weights
+
+
+def _masked_late(x, memory, w_q, w_k, w_v, allowed=None):
+    weights = attention_layer(x, memory, w_q, w_k, w_v)[1]
+    if allowed is not None:
+        weights = weights * allowed
+    return weights @ (memory @ w_v), weights
 
 
 one_function = Exercise(
@@ -106,6 +116,12 @@ one_function = Exercise(
         Mistake(
             edited(_in_plain_steps, "~allowed", "allowed"),
             "The mask is inverted: you blocked what is allowed. True means may attend.",
+            also=(lambda *inputs: attention_layer(*inputs[:5], *(a if a is None else ~a for a in inputs[5:])),),
+        ),
+        Mistake(
+            _masked_late,
+            "You masked after the softmax: the blocked keys took part in the sum of each row, which is less than 1 "
+            "without them. Mask the scores.",
         ),
         Mistake(
             edited(_in_plain_steps, "q.size(-1)", "x.size(-1)"),
@@ -125,6 +141,16 @@ one_function = Exercise(
             "axis.",
         ),
         Mistake(
+            edited(_in_plain_steps, "k.mT", "k.T"),
+            "Right for one sentence. With a batch in front, k.T turns all axes around: swap the last two alone, with "
+            "k.transpose(-2, -1) or k.mT.",
+            seen_in=BATCH,
+        ),
+        Mistake(
+            edited(_in_plain_steps, "weights @ v, weights", "weights @ v, scores"),
+            "The output is right. But you returned the scores with it: the weights are what the softmax makes of them.",
+        ),
+        Mistake(
             edited(_in_plain_steps, "-torch.inf", "0.0"),
             "You set blocked scores to 0. That is a score like any other, and e⁰ is 1. Use −inf, which leaves no "
             "weight.",
@@ -132,6 +158,14 @@ one_function = Exercise(
         Mistake(
             edited(_in_plain_steps, "if allowed is not None:\n        ", ""),
             "allowed may be None: then nothing is blocked, and there is nothing to invert.",
+        ),
+        Mistake(
+            edited(attention_layer, ("@ w_q", "@ w_q.T"), ("@ w_k", "@ w_k.T"), ("@ w_v", "@ w_v.T")),
+            "The matrices are (D, d) as they are: x @ w_q. (Only nn.Linear stores its matrix transposed.)",
+        ),
+        Mistake(
+            edited(attention_layer, "keys_from @ w_v", "keys_from"),
+            "w_v is not used: the values are keys_from @ w_v.",
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_k", "keys_from @ w_q"),

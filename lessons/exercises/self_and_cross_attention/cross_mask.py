@@ -81,13 +81,44 @@ cross_hidden = Exercise(
             "Nothing is hidden: the target may attend to the source's padding, too.",
         ),
         Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, None, :] & (tgt_ids != pad_id)[:, None, None, :]"),
+            "You put the target's padding on the axis of the keys, too. They are the source, with another number of "
+            "tokens: hide the source's padding alone.",
+            also=(edited(_compared, "return ", "return (tgt_ids != pad_id)[:, None, None, :] & "),),
+        ),
+        Mistake(
+            edited(_compared, "(src_ids != pad_id)", "(src_ids != pad_id).float()"),
+            "The pattern is right, but these are the numbers 0 and 1. A mask is bool here: the comparison alone is.",
+            also=(edited(_compared, "(src_ids != pad_id)", "(src_ids != pad_id).long()"),),
+        ),
+        Mistake(
+            lambda src, tgt, pad: torch.zeros(src.shape).masked_fill(src == pad, -torch.inf)[:, None, None, :],
+            "This is 0 where a token may be attended to and -inf where it is padding: an additive mask. Return a bool "
+            "mask, True = may attend.",
+        ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, :, None, None]"),
+            "The truth values are right, but the new axes are at the end: (B, S, 1, 1). The keys are the last axis; "
+            "the new axes go between B and S.",
+        ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, :].expand(-1, tgt_ids.size(1), -1)"),
+            "The table is right, but the axis of the heads is missing: (B, T, S). Insert one of size 1, (B, 1, T, S).",
+        ),
+        Mistake(
             edited(_compared, "[:, None, None, :]", ""),
             "The truth values are right, but their axes are (B, S). Insert two axes of size 1: (B, 1, 1, S).",
+        ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, :]"),
+            "The truth values are right, but there is one axis too few: with (B, 1, S), B would meet the heads. The "
+            "mask has four, (B, 1, 1, S).",
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[:, None, :, None]"),
             "The source is on the axis of the queries. In cross-attention the source tokens are the keys: the last "
             "axis.",
+            also=(edited(_compared, "[:, None, None, :]", "[:, None, :, None].expand(-1, 1, -1, tgt_ids.size(1))"),),
         ),
     ],
     hints=[

@@ -1,5 +1,6 @@
 """Lesson 04, fixed_masks: give each of three masks the padding that it needs."""
 
+import torch
 from torch import Tensor
 
 from lessons import masks
@@ -21,6 +22,10 @@ def _masks_in_full(candidate, src, tgt, src_pad_id, tgt_pad_id):
         return given
     queries, keys = (src.size(1), tgt.size(1), tgt.size(1)), (src.size(1), tgt.size(1), src.size(1))
     return tuple(in_full(mask, (src.size(0), 1, q, k)) for mask, q, k in zip(given, queries, keys))
+
+
+def _past(tgt, src):
+    return torch.ones(tgt.size(1), src.size(1), dtype=torch.bool).tril()
 
 
 bug_hunt = Exercise(
@@ -75,6 +80,28 @@ bug_hunt = Exercise(
         Mistake(
             edited(three_masks, "masks.causal(tgt.size(1)) & ", ""),
             "The ids are right now, but the decoder's self-attention has lost its causal mask.",
+        ),
+        Mistake(
+            edited(three_masks, "& tgt_real", "& ~tgt_real"),
+            "The decoder may now attend to its padding alone: True means may attend, so compare with !=.",
+        ),
+        Mistake(
+            edited(three_masks, "tgt.size(1)", "src.size(1)"),
+            "The causal mask has the size of the source. The decoder's queries and keys are the target: tgt.size(1).",
+        ),
+        Mistake(
+            edited(three_masks, "& tgt_real, src_real", "& tgt_real, src_real & _past(tgt, src)"),
+            "The ids are right now, but you made cross-attention causal. The whole source is known before the first "
+            "target token is generated.",
+        ),
+        Mistake(
+            edited(three_masks, "return src_real", "return masks.causal(src.size(1)) & src_real"),
+            "The ids are right now, but you made the encoder causal. It reads the whole source, in both directions.",
+        ),
+        Mistake(
+            edited(three_masks, "tgt.size(1)) &", "tgt.size(1)) |"),
+            "With | a token may attend to whatever one of the two rules allows: real tokens of the future, and padding "
+            "of the past. Both must allow it: &.",
         ),
         Mistake(
             edited(three_masks, "& tgt_real", "& tgt_real & masks.padding(tgt, pad_id=src_pad_id)"),

@@ -21,6 +21,18 @@ weights_shape = Exercise(
             lambda: (2, 5, 16), "That is the shape of the output. The weights have one number for each pair of tokens."
         ),
         Mistake(lambda: (2, 1, 5, 7), "That would be right with an axis for heads. There are none yet, so three axes."),
+        Mistake(
+            lambda: (2, 5, 7, 16),
+            "The first three are right. But a pair of tokens has one weight, and not one for each feature.",
+        ),
+        Mistake(
+            lambda: (5, 2, 7),
+            "The batch comes first: each of its sentence pairs has a table of its own.",
+            also=(lambda: (7, 2, 5), lambda: (5, 7, 2), lambda: (7, 5, 2)),
+        ),
+        Mistake(lambda: (2, 35), "That is how many weights there are. They stay a table, with a row for each query."),
+        Mistake(lambda: (2, 16, 16), "Features don't meet here: the weights have one number for each pair of tokens."),
+        Mistake(lambda: (2, 7, 16), "That is the memory, which the keys and values are made from."),
         Mistake(lambda: (5, 7), "The table is right, but each sentence pair of the batch has its own."),
     ],
     hints=[

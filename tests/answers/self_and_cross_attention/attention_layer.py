@@ -2,7 +2,7 @@
 
 import torch
 
-from lessons.attention import attend
+from lessons.attention import attend, masked_softmax
 from tests.answers import edit, right, wrong
 
 with right:
@@ -39,7 +39,7 @@ edit(
 
 edit("allowed)", "allowed)[0]", "expected 2: output, weights")
 
-with wrong("each row must sum to 1"):
+with wrong("You masked after the softmax"):
 
     def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
         q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
@@ -87,3 +87,40 @@ with wrong("It goes wrong here: two axes in front."):
             scores = scores.masked_fill(~allowed, -torch.inf)
         weights = scores.softmax(dim=-1)
         return weights @ v, weights
+
+
+with right:
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        scores = queries_from @ (w_q @ w_k.T) @ keys_from.mT / w_k.size(1) ** 0.5
+        everyone = torch.ones(scores.shape, dtype=torch.bool)
+        weights = masked_softmax(scores, everyone if allowed is None else everyone & allowed)
+        return (weights @ keys_from) @ w_v, weights
+
+
+edit("allowed)", "allowed if allowed is None else ~allowed)", "The mask is inverted")
+
+with wrong("k.T turns all axes around"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = q @ k.T / q.size(-1) ** 0.5
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        return weights @ v, weights
+
+
+edit("[weights @ v, weights]", "weights @ v, scores", "you returned the scores", of=1)
+
+edit(
+    "queries_from @ w_q, keys_from @ w_k, keys_from @ w_v",
+    "queries_from @ w_q.T, keys_from @ w_k.T, keys_from @ w_v.T",
+    "x @ w_q",
+)
+
+with wrong("w_v is not used"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        _, weights = attend(queries_from @ w_q, keys_from @ w_k, keys_from, allowed)
+        return weights @ keys_from, weights

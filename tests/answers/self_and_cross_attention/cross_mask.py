@@ -35,3 +35,34 @@ with wrong("You made it causal"):
 edit(" != src_pad_id)[:", "[0] != src_pad_id)[None", "the mask of the first one")
 
 edit("!= src_pad_id", "> src_pad_id + 2)[:, None, None, :] & (src_ids != 12", "Values: allowed differs")
+
+
+edit("[:, None, None, :]", "[:, None, :]", "one axis too few")
+
+edit("[:, None, None, :]", "[:, None, :, None].expand(-1, 1, -1, tgt_ids.size(1))", "on the axis of the queries")
+
+edit("[:, None, None, :]", "[:, :, None, None]", "the new axes are at the end")
+
+edit("[:, None, None, :]", "[:, None, :].repeat(1, tgt_ids.size(1), 1)", "the axis of the heads is missing")
+
+with wrong("They are the source, with another number"):
+
+    def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+        src = (src_ids != src_pad_id)[:, None, None, :]
+        tgt = (tgt_ids != src_pad_id)[:, None, None, :]
+        return src & tgt
+
+
+with wrong("these are the numbers 0 and 1"):
+
+    def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+        mask = torch.zeros(src_ids.size(0), 1, tgt_ids.size(1), src_ids.size(1))
+        mask[(src_ids != src_pad_id)[:, None, None, :].expand_as(mask)] = 1
+        return mask
+
+
+with wrong("an additive mask"):
+
+    def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+        blocked = (src_ids == src_pad_id)[:, None, None, :]
+        return torch.zeros(blocked.shape).masked_fill(blocked, -torch.inf)

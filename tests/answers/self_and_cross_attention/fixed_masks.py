@@ -44,3 +44,18 @@ with wrong("cross-attention hides the target's padding"):
         encoder_self = (src != src_pad_id)[:, None, None, :]
         target = (tgt != tgt_pad_id)[:, None, None, :]
         return encoder_self, masks.causal(tgt.size(1)) & target, target
+
+
+edit("masks.causal(tgt.size(1)) &", "masks.causal(tgt.size(1)) |", "Both must allow it")
+
+edit("tgt != tgt_pad_id", "tgt == tgt_pad_id", "its padding alone")
+
+edit("tgt.size(1)", "src.size(1)", "the size of the source")
+
+edit(
+    "cross = (src",
+    "cross = masks.causal(9)[: tgt.size(1), : src.size(1)] & (src",
+    "you made cross-attention causal",
+)
+
+edit("encoder_self = (src", "encoder_self = masks.causal(src.size(1)) & (src", "you made the encoder causal")

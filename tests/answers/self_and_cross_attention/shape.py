@@ -18,4 +18,14 @@ with right:
 
 edit("5", "7", "That is the source against itself")
 
-edit("2, 5, 7", "7, 2, 5", "That is not it.")
+edit("2, 5, 7", "7, 2, 5", "The batch comes first")
+
+edit("7", "7, 16", "not one for each feature")
+
+edit("5, 7", "35", "They stay a table")
+
+edit("5, 7", "16, 16", "Features don't meet here")
+
+edit("5, 7", "7, 16", "That is the memory")
+
+edit("2, 5, 7", "14, 5", "That is not it.")
