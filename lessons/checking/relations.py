@@ -40,6 +40,8 @@ def relation(mine: Tensor, right: Tensor, others: Mapping[str, object]) -> str |
         return None
     if right.dtype == torch.bool:
         return _first(BOOLEAN, mine, right)
+    if _close(mine.double(), right.double()):
+        return "The numbers are the right ones."
     return _first(NUMERICAL, mine.double(), right.double())
 
 

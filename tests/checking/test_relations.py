@@ -72,6 +72,7 @@ RELATIONS = {
     "It is wrong only in entry 1 to 3.": (_changed(X[0].clone().repeat(2), slice(1, 4), 7.0), X[0].repeat(2)),
     "Only the diagonal is wrong.": (SQUARE + torch.eye(4) * torch.tensor([1.0, 2.0, 3.0, 4.0]), SQUARE),
     "It is wrong exactly where 0 is expected.": (CAUSAL * SQUARE + ~CAUSAL * SQUARE.T, CAUSAL * SQUARE),
+    "The numbers are the right ones.": (X.round().long(), X.round()),
     "The numbers are the right ones, in other places.": (X.flatten()[torch.randperm(12)].view(3, 4), X),
     "It is close: off by 0.001 of the largest number, at most.": (
         X + 0.001 * X.abs().max() * torch.sign(torch.randn(3, 4)),
