@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
+from lessons.positions import sinusoids
 
 
 def embed(ids: Tensor, table: Tensor) -> Tensor:
@@ -62,6 +63,55 @@ embedding = Exercise(
         Mistake(
             edited(embed, "table[ids]", "torch.nn.functional.normalize(table[ids], dim=-1)"),
             "You normalized every row to the same length first. Use the rows as they are.",
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "table[ids - 1]"),
+            "You took the row before: ids count from 0, as rows do. Token 0 has row 0, so no 1 is subtracted or added.",
+            also=(edited(embed, "table[ids]", "table[ids + 1]"),),
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "table[:, ids]"),
+            "You picked columns of the table: ids name its rows, and rows are its first axis. table[ids] picks rows.",
+            also=(edited(embed, "table[ids]", "table.T[ids]"),),
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "table[ids] * (ids != 0)[..., None]"),
+            "Every 0 among the ids got a row of zeros. Here 0 is a token like any other: it gets its row times √D.",
+        ),
+        Mistake(
+            lambda ids, table: embed(ids, table) + sinusoids(ids.size(-1), table.size(-1)),
+            "You added positions. This function only embeds: the rows times √D.",
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "torch.nn.functional.one_hot(ids, len(table)) @ table"),
+            "F.one_hot gives integers, and the table has floats: a product needs the same kind of number on both "
+            "sides. Write F.one_hot(ids, V).float() @ table, or index: table[ids].",
+            also=(
+                edited(
+                    embed,
+                    "table[ids]",
+                    "torch.einsum('btv,vd->btd', torch.nn.functional.one_hot(ids, len(table)), table)",
+                ),
+            ),
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "torch.nn.functional.one_hot(ids).float() @ table"),
+            "F.one_hot(ids) makes only as many columns as the largest id needs, and the table has V rows. Give it V: "
+            "F.one_hot(ids, table.size(0)).",
+            also=(
+                edited(
+                    embed,
+                    "table[ids]",
+                    "torch.einsum('btv,vd->btd', torch.nn.functional.one_hot(ids).float(), table)",
+                ),
+            ),
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "torch.nn.Embedding.from_pretrained(table)(ids)"),
+            "The numbers are right, but no gradient flows back to the table. A new nn.Embedding has a weight of its "
+            "own; .detach(), .data, .tolist(), torch.no_grad() and torch.tensor(…) cut the way back, too. table[ids] "
+            "and F.embedding(ids, table) don't.",
+            seen_in="gradients",
         ),
     ],
     hints=[

@@ -52,6 +52,23 @@ bug_hunt = Exercise(
             "Every token gets the same row. Token t gets row t of the table: a slice, not one index.",
             also=(lambda x, table: x + table[x.size(1)],),
         ),
+        Mistake(
+            edited(add_positions, "x.size(1)", "x.size(-1)"),
+            "You took as many rows as x has features: x.size(-1) is D. Which axis of x, of shape (B, T, D), counts the "
+            "tokens?",
+        ),
+        Mistake(
+            edited(add_positions, "[: x.size(1)]", ""),
+            "You added the whole table, and it has max_len rows: more than x has tokens. Take the first T.",
+        ),
+        Mistake(
+            edited(add_positions, "[: x.size(1)]", "[:, : x.size(1)]"),
+            "You cut the table's columns, its features. Its rows are the positions: cut the first axis.",
+        ),
+        Mistake(
+            edited(add_positions, "x + table", "x * x.size(-1) ** 0.5 + table"),
+            "You multiplied x by √D. x holds embeddings already; only add the positions.",
+        ),
     ],
     hints=[
         "Which axis of x, of shape (B, T, D), counts the positions?",

@@ -77,6 +77,31 @@ left_padding = Exercise(
             "The tokens still have the numbers of their places in the batch. A token's position is the number of "
             "tokens before it.",
         ),
+        Mistake(
+            lambda real: _slots(real) * (_slots(real) < real.sum(dim=-1, keepdim=True)),
+            "You numbered the first places of each row, as if the padding were on the right. Here it is on the left: "
+            "the tokens are at the end of the row.",
+            also=(lambda real: _slots(real).minimum(real.sum(dim=-1, keepdim=True) - 1),),
+        ),
+        Mistake(
+            lambda real: (real.flatten().cumsum(0).view_as(real) - 1) * real,
+            "The count runs on from one sentence into the next. Each sentence starts at 0: cumsum(dim=-1) counts each "
+            "row on its own.",
+            also=(
+                lambda real: real.flatten().cumsum(0).view_as(real) - 1,
+                lambda real: (real.flatten().cumsum(0).view_as(real) - 1).clamp(min=0),
+            ),
+        ),
+        Mistake(
+            lambda real: (_slots(real) - real.sum(dim=-1, keepdim=True)).clamp(min=0),
+            "You subtracted the number of tokens. Subtract the number of places before the first token: the padding, "
+            "(~real).sum(dim=-1, keepdim=True).",
+            also=(lambda real: _slots(real) - real.sum(dim=-1, keepdim=True),),
+        ),
+        Mistake(
+            lambda real: real.long(),
+            "Those are 1 for each token and 0 for padding. Count the tokens from left to right, with cumsum.",
+        ),
     ],
     hints=[
         "A token's position is the number of tokens before it.",

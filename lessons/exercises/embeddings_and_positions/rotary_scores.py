@@ -68,6 +68,30 @@ scores = Exercise(
             "You rotated the scores. Rotate q and k, before you multiply them.",
             also=(lambda q, k, a: rotate(q @ k.mT, a),),
         ),
+        Mistake(
+            edited(
+                rotary_scores, ("rotate(q, angles)", "rotate(q, -angles)"), ("rotate(k, angles)", "rotate(k, -angles)")
+            ),
+            "Query and key are both rotated backward, so a key two positions ahead gets the score of one two positions "
+            "back. (a, b) becomes (a cos − b sin, a sin + b cos).",
+        ),
+        Mistake(
+            edited(rotary_scores, "q.size(-1)", "len(q)"),
+            "You divided by the root of the number of tokens, T. Divide by √d, where d is the number of features.",
+        ),
+        Mistake(
+            edited(rotary_scores, "/ math", "* math"),
+            "You multiplied by √d. Divide by it.",
+        ),
+        Mistake(
+            edited(rotary_scores, ".mT", ""),
+            "The keys are not transposed: (T, d) @ (d, T) → (T, T).",
+        ),
+        Mistake(
+            edited(rotary_scores, ("@", "*"), (".mT", "")),
+            "You multiplied q and k number by number. A score is a dot product, of each query with each key: q @ k.T.",
+            also=(lambda q, k, a: (rotate(q, a) * rotate(k, a)).sum(-1) / math.sqrt(q.size(-1)),),
+        ),
     ],
     hints=[
         "Rotate q and k, each by the angles of its positions, with rotate or your my_rotate.",

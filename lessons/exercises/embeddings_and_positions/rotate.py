@@ -35,6 +35,12 @@ def _angles_repeated(x, angles):
     return x * angles.cos().repeat(1, 2) + crosswise * angles.sin().repeat(1, 2)
 
 
+def _halves_and_neighbors(x, angles):
+    first, second = x.chunk(2, dim=-1)
+    crosswise = torch.cat([-second, first], dim=-1)
+    return x * angles.cos().repeat_interleave(2, dim=-1) + crosswise * angles.sin().repeat_interleave(2, dim=-1)
+
+
 turning = Exercise(
     lesson="06",
     name="my_rotate",
@@ -91,6 +97,45 @@ turning = Exercise(
         Mistake(
             edited(rotate, "sin + second", "sin - second"),
             "There is one minus too many: at angle 0 the second member changes its sign. Use a sin + b cos.",
+        ),
+        Mistake(
+            _halves_and_neighbors,
+            "Two ways to form pairs are mixed: each feature meets the one d/2 away, but the angles are those of "
+            "neighbors. In the pair (0, 1), feature 0 becomes x0 cos − x1 sin, and feature 1 becomes x0 sin + x1 cos.",
+        ),
+        Mistake(
+            edited(rotate, "x[..., 0::2], x[..., 1::2]", "x[0::2], x[1::2]"),
+            "x and the angles do not fit: pairs are formed along the last axis of x. x[0::2] takes every second "
+            "*token*; x[..., 0::2] takes the first member of each pair, and is (T, d / 2), like the angles.",
+            also=(edited(rotate, "x[..., 0::2], x[..., 1::2]", "x, x"),),
+        ),
+        Mistake(
+            lambda x, angles: rotate(x, torch.deg2rad(angles)),
+            "The angles were converted, from degrees or to degrees. They are in radians, as cos and sin expect.",
+            also=(lambda x, angles: rotate(x, torch.rad2deg(angles)),),
+        ),
+        Mistake(
+            lambda x, angles: rotate(x, angles[:1].expand_as(angles)),
+            "Every token is rotated by the angles of the first. Token t has row t of the angles.",
+        ),
+        Mistake(
+            lambda x, angles: rotate(x, angles[:, :1].expand_as(angles)),
+            "Every pair is rotated by the angle of the first pair. Pair i has column i of the angles.",
+        ),
+        Mistake(
+            edited(rotate, "first * sin + second * cos", "first * cos + second * sin"),
+            "The first members are right, the second ones are not: cosine and sine are swapped there. "
+            "Use a sin + b cos.",
+        ),
+        Mistake(
+            edited(rotate, ("torch.stack(rotated, dim=-1).flatten(-2)", "torch.stack(rotated).reshape(x.shape)")),
+            "Each pair is rotated correctly, but its members are in other places: reshape fills row by row, and does "
+            "not bring the members together. Stack along a new last axis: torch.stack([…, …], dim=-1).flatten(-2).",
+        ),
+        Mistake(
+            edited(rotate, ".flatten(-2)", ""),
+            "Each pair is rotated correctly, but the pairs are still on an axis of their own, (T, d / 2, 2). "
+            ".flatten(-2) joins the last two axes.",
         ),
     ],
     hints=[

@@ -129,6 +129,51 @@ waves = Exercise(
             edited(_in_plain_steps, "10000", "1000"),
             "The base is 10000. (Other models use other bases; this is the paper's.)",
         ),
+        Mistake(
+            edited(_in_plain_steps, "2 * pair / d_model", "2 * pair // d_model"),
+            "Every pair has the same angle, t: the exponent is 0 everywhere. (// divides and rounds down; use /.)",
+            also=(edited(_in_plain_steps, " / 10000 ** (2 * pair / d_model)", " * torch.ones(len(pair))"),),
+        ),
+        Mistake(
+            edited(_in_plain_steps, ("(d_model + 1)", "d_model"), ("[:, :d_model]", "")),
+            "With an odd D the last column is missing. It is one more sine: there are (D + 1) // 2 angles, half of D "
+            "rounded up.",
+            seen_in="an odd number of features",
+        ),
+        Mistake(
+            lambda t, d: sinusoids(d, t),
+            "The two arguments are swapped: the table has a row for each position and a column for each feature.",
+        ),
+        Mistake(
+            lambda t, d: sinusoids(t, d).T,
+            "Rows and columns are swapped: the table has a row for each position, (T, D).",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "angles.sin(), angles.cos()", "angles.deg2rad().sin(), angles.deg2rad().cos()"),
+            "The angles were converted, from degrees or to degrees. They are in radians, as sin and cos expect.",
+            also=(
+                edited(_in_plain_steps, "angles.sin(), angles.cos()", "angles.rad2deg().sin(), angles.rad2deg().cos()"),
+            ),
+        ),
+        Mistake(
+            edited(_in_plain_steps, " / 10000", " * 2 * math.pi / 10000"),
+            "Your angles contain a factor 2π. The paper has none: the first pair moves by one radian per position.",
+        ),
+        Mistake(
+            edited(
+                _in_plain_steps,
+                (" / 10000 ** (2 * pair / d_model)", " + 0 * pair"),
+                (
+                    "[angles.sin(), angles.cos()], dim=-1)",
+                    "[f(angles) / 10000 ** (2 * pair / d_model) for f in (torch.sin, torch.cos)], dim=-1)",
+                ),
+            ),
+            "You divided the sines and cosines. Divide the position, and take the sine and cosine of that: sin(t / …).",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "10000", "math.e"),
+            "Your base is e: exp(−2i / D) alone is e^(−2i / D). The base is 10000: exp(−2i / D · log 10000).",
+        ),
     ],
     hints=[
         "First the angles, one row per position, one column per pair: position / 10000 ** (2i / D).",

@@ -4,6 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from tests.answers import edit, right, wrong
 
@@ -42,3 +43,21 @@ with wrong("changed its argument"):
     def my_embed(ids, table):
         table *= table.size(1) ** 0.5
         return table[ids]
+
+
+edit("table[ids]", "table[ids - 1]", "You took the row before")
+
+edit("table[ids]", "table[:, ids]", "You picked columns")
+
+edit("[ids] * table", "[ids] * (ids != 0).unsqueeze(-1) * table", "a row of zeros")
+
+edit(".to(table.dtype)", "", "F.one_hot gives integers", of=1)
+
+edit("table.size(0)).to(table.dtype)", "num_classes=-1).to(table.dtype)", "only as many columns", of=1)
+
+with wrong("no gradient flows back to the table"):
+
+    def my_embed(ids, table):
+        layer = nn.Embedding(table.size(0), table.size(1))
+        layer.weight.data = table
+        return layer(ids) * math.sqrt(table.size(1))

@@ -48,7 +48,24 @@ with wrong("You counted the padding"):
         return ((~real).cumsum(dim=-1) - 1).clamp(min=0)
 
 
-with wrong("Values: positions differ"):
+with wrong("Those are 1 for each token"):
 
     def my_position_ids(real):
         return real.long()
+
+
+edit("padding)", "padding).float()", "The numbers are the right ones.")
+
+edit("(~real)", "real", "You subtracted the number of tokens")
+
+with wrong("as if the padding were on the right"):
+
+    def my_position_ids(real):
+        places = torch.arange(real.size(1))
+        return torch.where(places < real.sum(dim=1, keepdim=True), places, 0)
+
+
+with wrong("The count runs on from one sentence into the next"):
+
+    def my_position_ids(real):
+        return (real.flatten().cumsum(0).view_as(real) - 1) * real

@@ -5,7 +5,7 @@ import math
 import torch
 
 from lessons.positions import rotate
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -27,3 +27,24 @@ edit(" / q.size(-1) ** 0.5", "", "not divided by √d")
 edit(", angles) @ rotate(k, angles).T / q.size(-", " @ k.T, angles) / q.size(", "You rotated the scores")
 
 edit("-1) ** 0.5", "1)", "Divide by √d")
+
+edit("(-1)", "(0)", "the number of tokens, T")
+
+edit(".T / ", ".T * ", "You multiplied by √d")
+
+edit(".T", "", "not transposed")
+
+with wrong("both rotated backward"):
+
+    def my_rotary_scores(q, k, angles):
+        turn = angles[:, None] - angles[None]
+        a, b = q[:, None, 0::2], q[:, None, 1::2]
+        c, d = k[:, 0::2], k[:, 1::2]
+        pairs = (a * c + b * d) * turn.cos() + (b * c - a * d) * turn.sin()
+        return pairs.sum(dim=-1) / math.sqrt(q.size(-1))
+
+
+with wrong("number by number"):
+
+    def my_rotary_scores(q, k, angles):
+        return rotate(q, angles) * rotate(k, angles) / math.sqrt(q.size(-1))

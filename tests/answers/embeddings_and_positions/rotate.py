@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -67,3 +67,43 @@ with wrong("line up with their pairs"):
         cos, sin = torch.cat([angles.cos()] * 2, dim=-1), torch.cat([angles.sin()] * 2, dim=-1)
         beside = torch.stack([-x[:, 1::2], x[:, 0::2]], dim=-1).reshape(x.shape)
         return x * cos + beside * sin
+
+
+with wrong("Two ways to form pairs are mixed"):
+
+    def my_rotate(x, angles):
+        cos, sin = (y.repeat_interleave(2, dim=-1) for y in (angles.cos(), angles.sin()))
+        a, b = x.chunk(2, dim=-1)
+        return x * cos + torch.cat([-b, a], dim=-1) * sin
+
+
+with wrong("every second *token*"):
+
+    def my_rotate(x, angles):
+        a, b = x[0::2], x[1::2]
+        return torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1).flatten(-2)
+
+
+with wrong("does not bring the members together"):
+
+    def my_rotate(x, angles):
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()]).view(x.shape)
+
+
+edit(
+    "result[..., 1::2] = a * angles.sin() + b * angles.cos()",
+    "result[..., 1::2] = a * angles.cos() + b * angles.sin()",
+    "cosine and sine are swapped there",
+)
+
+edit(
+    "torch.polar(torch.ones_like(angles), angles)",
+    "torch.polar(torch.ones_like(angles), angles.deg2rad())",
+    "They are in radians",
+    of=1,
+)
+
+edit("angles), angles)).flatten(-2)", "angles), angles))", "the pairs are still on an axis of their own", of=1)
+
+edit("pairs = torch", "angles = angles[0].expand_as(angles)\n    pairs = torch", "by the angles of the first", of=1)

@@ -106,3 +106,34 @@ with wrong("Shape: the result is (6,); expected (1, 6)"):
         angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
         pairs = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
         return pairs[:, :d_model].squeeze()
+
+
+edit("d_model, 2) / d_model", "d_model, 2) // d_model", "(// divides and rounds down; use /.)")
+
+edit("-math.log(10000.0)", "-1.0", "Your base is e", of=2)
+
+edit("[:, None] / ", "[:, None] * 2 * math.pi / ", "a factor 2π")
+
+edit("torch.tensor(rows)", "torch.tensor(rows).T", "Rows and columns are swapped", of=1)
+
+with wrong("the last column is missing"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (2 * torch.arange(d_model // 2) / d_model)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+with wrong("You divided the sines and cosines"):
+
+    def my_sinusoids(num_positions, d_model):
+        t = torch.arange(num_positions)[:, None]
+        rates = 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        return torch.stack([t.sin() / rates, t.cos() / rates], dim=-1).flatten(-2)[:, :d_model]
+
+
+with wrong("They are in radians"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        angles = torch.deg2rad(angles)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
