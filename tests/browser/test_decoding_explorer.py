@@ -4,13 +4,13 @@ import random
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from lessons.decoding import Table, distribution
 from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
 from tests.browser import bare
+from tests.browser.accessible import told, violations
 from tests.browser.test_every_widget import DARK
 
 CASES = 200
@@ -351,8 +351,8 @@ def test_axe_finds_nothing_in_any_method(page, theme):
     ):
         bare.show(page, explorer)
         page.evaluate("frame()")
-        found = Axe().run(page).response["violations"]
-        assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+        found = violations(page, theme)
+        assert not found, told(found)
 
 
 @pytest.mark.parametrize("width", [1300, 700])

@@ -4,10 +4,10 @@ import random
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
 
 from lessons import widgets
 from tests.browser import bare
+from tests.browser.accessible import told, violations
 from tests.widgets.samples import SAMPLES
 
 STEPS = 1000
@@ -39,7 +39,6 @@ SIZE = """() => {
     const wide = parts.filter(part => part.scrollWidth > part.clientWidth + 1).map(part => part.outerHTML.slice(0, 80));
     return [widget.offsetHeight, [...wide, ...(widget.scrollWidth > widget.clientWidth ? ["the whole"] : [])]];
 }"""
-ONLY = {"light": {}, "dark": {"runOnly": ["color-contrast", "link-in-text-block"]}}  # a theme changes colors alone
 
 every_widget = pytest.mark.parametrize("make", SAMPLES.values(), ids=SAMPLES)
 
@@ -53,8 +52,8 @@ def test_axe_finds_nothing(page, make, theme):
     for details in page.locator("details").all():
         details.evaluate("element => (element.open = true)")
     page.evaluate("frame()")
-    found = Axe().run(page, options=ONLY[theme]).response["violations"]
-    assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+    found = violations(page, theme)
+    assert not found, told(found)
 
 
 def attentions(tokens):

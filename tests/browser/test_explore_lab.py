@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.test_every_widget import DARK, ONLY
+from tests.browser.accessible import told, violations
+from tests.browser.test_every_widget import DARK
 
 SHOW = """import time
 from lessons.plots import plot_weights
@@ -70,7 +70,7 @@ def test_by_keyboard_with_names_an_error_and_the_newest_value(lab):
 def test_it_is_accessible_in_both_themes_and_fits_a_phone(lab, theme):
     box = lab.notebook.locator(".fe-box")
     sheet = lab.page.add_style_tag(content=DARK.replace(":root", "html:root")) if theme == "dark" else None
-    found = Axe().run(lab.page, context=".fe-box", options=ONLY[theme]).response["violations"]
+    found = violations(lab.page, theme, context=".fe-box")
     ground = box.evaluate("e => getComputedStyle(e).backgroundColor")
     wide = box.evaluate(
         """box => {
@@ -82,6 +82,6 @@ def test_it_is_accessible_in_both_themes_and_fits_a_phone(lab, theme):
     )
     if sheet:
         sheet.evaluate("e => e.remove()")
-    assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+    assert not found, told(found)
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 17, 17)"}[theme]
     assert wide <= 1

@@ -6,12 +6,12 @@ import re
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from lessons.interventions import Change, intervene
 from lessons.widgets import ModelStudio
 from tests.browser import bare
+from tests.browser.accessible import told, violations
 
 SENTENCES = ["“Don’t” go, Tom's dog!", "I drink tea.", "tom’s  tea's a's  x?", "Ünder 3 näive_words.", "", "the 's"]
 LOGITS = """([ids, changes]) => import("./model_studio/thinking.js").then(({ Thinking }) => {
@@ -271,8 +271,8 @@ def test_axe_finds_nothing_where_there_is_less_room(shown):
     small(shown, 848)
     for part in ("outside", "inside"):
         shown.locator(f'[data-part="{part}"]').click()
-        found = Axe().run(shown, context=".lw").response["violations"]
-        assert not found, "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
+        found = violations(shown, context=".lw")
+        assert not found, told(found)
 
 
 def test_what_is_written_is_among_the_few_words(shown, studio):

@@ -10,14 +10,13 @@ from http.server import ThreadingHTTPServer
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from benchmarks import site as benchmark
 from lessons.masks import causal
 from lessons.widgets import MaskStudio
 from tests.browser import PATIENCE
-from tests.browser.test_every_widget import ONLY
+from tests.browser.accessible import told, violations
 from tests.browser.visitors import PACKAGES
 from tests.browser.work import operate
 from tests.notebooks.cells import NOTEBOOKS, ROOT
@@ -177,8 +176,8 @@ def test_widgets_that_live_are_dark_where_the_page_is(visitor, home):
             "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color]"
         )
         assert colors == ["rgb(17, 17, 17)", "rgb(255, 255, 255)"], part
-    found = Axe().run(visitor, context="dialog", options={"preload": False, **ONLY["dark"]}).response["violations"]
-    assert not found, [each["nodes"][0]["html"] for each in found]
+    found = violations(visitor, "dark", context="dialog", preload=False)
+    assert not found, told(found)
 
 
 def test_its_numbers_are_those_of_python(visitor, home):
@@ -252,8 +251,7 @@ def test_a_page_is_accessible(visitor, home, name, theme):
     visitor.emulate_media(color_scheme=theme)
     visitor.goto(f"{home}{name}")
     visitor.wait_for_load_state("networkidle")
-    found = Axe().run(visitor, options={"preload": False, **ONLY[theme]}).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in SEVERE] == []
+    assert [one["id"] for one in violations(visitor, theme, preload=False) if one["impact"] in SEVERE] == []
 
 
 def test_a_lesson_says_what_to_type_to_work_on_it(visitor, home):

@@ -1,0 +1,16 @@
+"""What axe-core finds in a page that not everybody can use."""
+
+from axe_playwright_python.sync_playwright import Axe
+
+ONLY = {"light": {}, "dark": {"runOnly": ["color-contrast", "link-in-text-block"]}}  # a theme changes colors alone
+
+
+def violations(page, theme="light", context=None, **options):
+    """Axe's violations in a page, or in its part `context`; what passes is not described element by element."""
+    options = {"resultTypes": ["violations"], **ONLY[theme], **options}
+    return Axe().run(page, context=context, options=options).response["violations"]
+
+
+def told(found):
+    """Each violation by its name, with the first element that it was found in."""
+    return "\n".join(f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found)
