@@ -56,6 +56,31 @@ bug_hunt = Exercise(
             edited(_shipped, "heads.reshape", "heads.mT.reshape"),
             "You swapped tokens and features. The heads must come behind the tokens: swap axes 1 and 2.",
         ),
+        Mistake(
+            lambda q, k, v, num_heads: attend(q, k, v)[0],
+            "There are no heads any more: that is one large head, with one table of weights. Split, attend, then join.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape(q.shape)", "heads.mean(dim=1)"),
+            "You took the mean over the heads, which has d features. Put the features of all heads next to each other: "
+            "H·d.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape(q.shape)", "heads.sum(dim=1)"),
+            "You added the heads up. Put the features of all heads next to each other: H·d.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape(q.shape)", "heads.flatten(1, 2)"),
+            "You merged heads and tokens: (B, H·Q, d). Merge heads and features.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape", "heads.transpose(0, 1).reshape"),
+            "You swapped the batch and the heads. The heads must come behind the tokens: swap axes 1 and 2.",
+        ),
+        Mistake(
+            lambda q, k, v, num_heads: join_heads(attend(split_heads(q, num_heads), k, v)[0]),
+            "Only the queries are split. Keys and values need the same heads.",
+        ),
     ],
     hints=[
         "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",

@@ -48,6 +48,23 @@ joining = Exercise(
             "You flattened tokens and features of a head together. Bring the heads behind the tokens first, then "
             "flatten the last two axes.",
         ),
+        Mistake(
+            edited(join_heads, ".flatten(-2)", ".flatten(1)"),
+            "You merged the tokens as well, (B, T·H·d). Merge the last two axes alone: flatten(-2), or flatten(2).",
+        ),
+        Mistake(
+            lambda x: x.sum(dim=1),
+            "You added the heads up, and can no longer tell them apart. Put their features next to each other.",
+            also=(lambda x: x.mean(dim=1),),
+        ),
+        Mistake(
+            edited(join_heads, ".transpose(1, 2)", ".transpose(1, 3)"),
+            "You swapped heads and features, axes 1 and 3. Swap heads and tokens, axes 1 and 2.",
+        ),
+        Mistake(
+            lambda x: torch.cat(list(x), dim=-1),
+            "You took x apart along the batch: a loop over x gives one sentence after the other. The heads are axis 1.",
+        ),
     ],
     hints=[
         "This is splitting in reverse: undo the two steps, the last one first.",

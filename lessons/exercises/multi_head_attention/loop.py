@@ -144,6 +144,28 @@ head_loop = Exercise(
             seen_in=SHARED,
             also=(edited(loop_over_heads, "w_v[g]", "w_v[0]"),),
         ),
+        Mistake(
+            edited(loop_over_heads, "w_q[h]", "w_q[h % group * w_k.size(0) + g]"),
+            "You dealt the queries out in turn: slice g of the keys and values got the heads g, g + G, and so on. "
+            "Neighboring heads share one, in their order.",
+            seen_in=SHARED,
+        ),
+        Mistake(
+            edited(loop_over_heads, "x @ w_v[g]", "x"),
+            "w_v is not used: the values of a head are x times its slice of w_v.",
+        ),
+        Mistake(
+            edited(
+                loop_over_heads,
+                "outputs.append(attend(x @ w_q[h], k, v)[0])",
+                "x = attend(x @ w_q[h], k, v)[0]; outputs.append(x)",
+            ),
+            "Each head got the output of the one before. All heads read the same x: give the output another name.",
+        ),
+        Mistake(
+            edited(loop_over_heads, "v)[0]", "v)[1]"),
+            "You concatenated the tables of weights. attend returns the output first: attend(…)[0].",
+        ),
     ],
     hints=[
         "One head is lesson 04: attend(q, k, v), with its own q. The result is (T, d). Which k and v does it get?",

@@ -271,6 +271,50 @@ whole = Exercise(
             "The heads are averaged. Join them side by side, (B, Q, H·d), so that out_proj can tell them apart.",
             also=(edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1)"),),
         ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                ("self.q_proj(query), self.k_proj(key), self.v_proj(value)", "query, key, value"),
+                (
+                    "split_heads(x, self.num_heads) for x in (q, k, v)",
+                    "layer(split_heads(x, self.num_heads))\n"
+                    "                   for layer, x in ((self.q_proj, q), (self.k_proj, k), (self.v_proj, v))",
+                ),
+            ),
+            "A layer got the features of one head. Each takes all d_model features: project, then split; and before "
+            "out_proj, join.",
+            also=(
+                edited(
+                    MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "join_heads(self.out_proj(heads))"
+                ),
+            ),
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                "split_heads(x, self.num_heads)",
+                "split_heads(x, x.size(-1) // self.num_heads)",
+            ),
+            "num_heads and head_dim are swapped: split_heads takes the number of heads.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand, "v, allowed)[0]", "v, allowed if allowed is None else allowed[:, None])[0]"
+            ),
+            "You inserted an axis into allowed. It broadcasts to (B, H, Q, K) as it is: a mask (Q, K) with one more "
+            "axis meets the wrong ones.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "self.out_proj(", "nn.Linear(query.size(-1), query.size(-1))("),
+            "You made a new layer in forward: its numbers are drawn anew in each call, and never learned. Use "
+            "self.out_proj, which __init__ made.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "self.out_proj(join_heads(heads)), None"
+            ),
+            "You returned more than one thing. Return the output alone, without the weights.",
+        ),
     ],
     hints=[
         "Project, split, attend, join, project: five steps, two of which you have already written.",

@@ -71,6 +71,29 @@ counting = Exercise(
             lambda D, h, d: 4 * D * h * d + 3 * D + h * d,
             "You counted one bias for each input feature. A layer has one for each output feature.",
         ),
+        Mistake(
+            edited(count_parameters, " + attn_dim)", " + d_model)"),
+            "You counted d_model biases for q_proj, k_proj and v_proj. They go to H·d features, and each of these has "
+            "one.",
+        ),
+        Mistake(
+            lambda D, h, d: 4 * D * h * d + 3 * d + D,
+            "The biases of q_proj, k_proj and v_proj are counted for one head. Each layer has one for each of its H·d "
+            "features.",
+        ),
+        Mistake(
+            edited(count_parameters, "attn_dim * d_model + d_model", "d_model * d_model + d_model"),
+            "The output projection goes from H·d features to d_model: its matrix has H·d × d_model numbers, which is "
+            "d_model² only if H·d = d_model.",
+        ),
+        Mistake(
+            edited(count_parameters, "attn_dim * d_model + d_model", "head_dim * d_model + d_model"),
+            "You let the output projection read one head. It reads all of them, concatenated: H·d features.",
+        ),
+        Mistake(
+            edited(count_parameters, "attn_dim * d_model + d_model", "attn_dim * d_model + attn_dim + d_model"),
+            "You counted two biases for the output projection. It has one, of d_model numbers.",
+        ),
     ],
     hints=[
         "A linear layer from a to b features has a·b weights and b biases.",

@@ -63,6 +63,19 @@ splitting = Exercise(
             "With a batch it is right. With more axes or fewer in front, axes 1 and 2 are not tokens and heads. Count "
             "the axes from the end.",
             seen_in=ONE,
+            also=(edited(split_any, ".transpose(-3, -2)", ".permute(0, 2, 1, 3)"),),
+        ),
+        Mistake(
+            edited(split_any, ".transpose(-3, -2)", ".transpose(-3, -1)"),
+            "You swapped tokens and features of a head, which gives (…, d, H, T). Swap tokens and heads.",
+        ),
+        Mistake(
+            edited(
+                split_any,
+                "x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)",
+                "torch.stack(x.chunk(num_heads, dim=-2), dim=-3)",
+            ),
+            "You cut the axis of the tokens. Every head gets all tokens, and d features of each: cut the last axis.",
         ),
         Mistake(
             edited(split_any, "    return", "    _, _, _ = x.shape\n    return"),

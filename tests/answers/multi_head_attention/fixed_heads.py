@@ -20,10 +20,23 @@ with right:
 
 edit("join_heads(output", "output.transpose(2, 3).reshape(q.shape", "You swapped tokens and features", of=1)
 
-with wrong("Values: output differs"):
+with wrong("one large head"):
 
     def fixed_heads(q, k, v, num_heads):
         return attend(q, k, v)[0]
+
+
+edit("output.transpose(1, 2)", "(0.5 * output.transpose(1, 2))", "Yours is 0.5, which is 1 / 2, times")
+
+edit("output.transpose(1, 2).reshape(q.shape)", "output.mean(dim=1)", "the mean over the heads")
+
+edit("output.transpose(1, 2).reshape(q.shape)", "output.sum(dim=1)", "You added the heads up")
+
+edit("output.transpose(1, 2).reshape(q.shape)", "output.flatten(1, 2)", "You merged heads and tokens")
+
+edit("transpose(1, 2)", "transpose(0, 1)", "You swapped the batch and the heads")
+
+edit("split_heads(k, num_heads), split_heads(v, num_heads)", "k, v", "Only the queries are split", of=1)
 
 
 with wrong("you replaced split_heads, which was right"):

@@ -31,3 +31,11 @@ edit(
     "torch.cat([x[:, h] for h in range(x.size(1) - 1)], dim=",
     "Shape: the result is (1, 3, 2); expected (1, 3, 4)",
 )
+
+edit("[x[:, h] for h in range(x.size(1))]", "[head for head in x]", "The heads are axis 1", of=1)
+
+edit("view(x.size(0), x.size(2), -1)", "flatten(1)", "You merged the tokens as well")
+
+edit("x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "x.sum(1)", "You added the heads up")
+
+edit("transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "transpose(1, 3).flatten(2)", "axes 1 and 3")

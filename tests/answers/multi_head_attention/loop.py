@@ -97,3 +97,28 @@ with wrong("both into the list"):
     def my_loop(x, w_q, w_k, w_v):
         share = len(w_q) // len(w_k)
         return torch.cat([attend(x @ q, x @ w_k[h // share], x @ w_v[h // share]) for h, q in enumerate(w_q)], dim=-1)
+
+
+with wrong("Neighboring heads share one, in their order"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        groups, outputs = len(w_k), []
+        for g in range(groups):
+            for n in range(len(w_q) // groups):
+                outputs.append(attend(x @ w_q[n * groups + g], x @ w_k[g], x @ w_v[g])[0])
+        return torch.cat(outputs, dim=-1)
+
+
+edit(", x @ w_v[h // share]", ", x", "w_v is not used")
+
+with wrong("Each head got the output of the one before"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        share, outputs = len(w_q) // len(w_k), []
+        for h in range(len(w_q)):
+            x = attend(x @ w_q[h], x @ w_k[h // share], x @ w_v[h // share])[0]
+            outputs.append(x)
+        return torch.cat(outputs, dim=-1)
+
+
+edit("[0] for h", "[1] for h", "the tables of weights")

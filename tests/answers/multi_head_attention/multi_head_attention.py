@@ -146,3 +146,71 @@ with wrong("with the number of queries"):
                 for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
             )
             return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))
+
+
+with wrong("A layer got the features of one head"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+            q = self.q_proj(split_heads(query, self.num_heads))
+            k = self.k_proj(split_heads(key, self.num_heads))
+            v = self.v_proj(split_heads(value, self.num_heads))
+            return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))
+
+
+edit(
+    "self.out_proj(join_heads(attend(q, k, v, allowed)[0]))",
+    "join_heads(self.out_proj(attend(q, k, v, allowed)[0]))",
+    "A layer got the features of one head",
+)
+
+with wrong("num_heads and head_dim are swapped"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+            size = query.size(-1) // self.num_heads
+            q = split_heads(self.q_proj(query), size)
+            k = split_heads(self.k_proj(key), size)
+            v = split_heads(self.v_proj(value), size)
+            return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))
+
+
+with wrong("You inserted an axis into allowed"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+            q = split_heads(self.q_proj(query), self.num_heads)
+            k = split_heads(self.k_proj(key), self.num_heads)
+            v = split_heads(self.v_proj(value), self.num_heads)
+            if allowed is not None:
+                allowed = allowed.unsqueeze(1)
+            return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))
+
+
+edit("self.out_proj(join", "nn.Linear(query.size(-1), query.size(-1))(join", "You made a new layer in forward")
+
+edit("[0]))", "[0])), None", "Return the output alone")

@@ -33,3 +33,21 @@ with wrong("Values: the result differs"):
 
     def my_parameters(d_model, num_heads, head_dim):
         return d_model * num_heads * head_dim
+
+
+edit(
+    "(d_model + 1) * inside + (inside + 1) * d_model",
+    "(d_model * inside + d_model) + (inside + 1) * d_model",
+    "They go to H·d features",
+)
+
+edit("3 * (d_model + 1) * inside", "3 * (d_model * inside + head_dim)", "counted for one head")
+
+edit("(inside + 1)", "(d_model + 1)", "d_model² only if")
+
+edit("(inside + 1)", "(head_dim + 1)", "reads all of them")
+
+with wrong("two biases for the output projection"):
+
+    def my_parameters(d_model, num_heads, head_dim):
+        return 4 * (d_model + 1) * num_heads * head_dim + d_model

@@ -45,3 +45,9 @@ edit(
 )
 
 edit("dim=-3)", "dim=-3).flip(-1)", "Values: the result differs", of=1)
+
+edit("transpose(-2, -3)", "transpose(-1, -3)", "You swapped tokens and features")
+
+edit("transpose(-2, -3)", "permute(0, 2, 1, 3)", "Count the axes from the end")
+
+edit("dim=-1", "dim=-2", "You cut the axis of the tokens", of=1)
