@@ -101,6 +101,11 @@ whole = Exercise(
             "norm1 is used twice. Each sublayer has its own norm, with its own weights.",
         ),
         _in_either_order(
+            [("self.attend(self.norm1(x), allowed)", "self.attend(x, allowed)")],
+            [("self.norm1(x + self.attend(x, allowed))", "x + self.attend(x, allowed)")],
+            "The first norm is missing: norm1 belongs to self-attention.",
+        ),
+        _in_either_order(
             [("self.feed_forward(self.norm2(x))", "self.feed_forward(x)")],
             [("self.norm2(x + self.feed_forward(x))", "x + self.feed_forward(x)")],
             "The second norm is missing: norm2 belongs to the feed-forward network.",
@@ -210,6 +215,51 @@ whole = Exercise(
             [("self.norm1(x)", "self.norm2(x)"), ("self.norm2(x))", "self.norm1(x))")],
             [("self.norm1(x + ", "self.norm2(x + "), ("self.norm2(x + ", "self.norm1(x + ")],
             "The norms are swapped: self-attention has norm1, the feed-forward network norm2.",
+        ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                ("x + self.attend(self.norm1(x), allowed)", "x + self.norm1(self.attend(x, allowed))"),
+                ("x + self.feed_forward(self.norm2(x))", "x + self.norm2(self.feed_forward(x))"),
+            ),
+            "With norm_first=True you normalized the sublayers' outputs. The norm goes before the sublayer: "
+            "x + sublayer(norm(x)).",
+        ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                "return x + self.feed_forward(self.norm2(x))",
+                "return self.norm2(x + self.feed_forward(self.norm2(x)))",
+            ),
+            "With norm_first=True you normalized the last sum, too. In Pre-LN the sum stays as it is; the last norm of "
+            "the stack comes after all layers.",
+        ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                "self.attend(self.norm1(x), allowed)",
+                "self.self_attn(self.norm1(x), self.norm1(x), x, allowed=allowed)[0]",
+            ),
+            "With norm_first the values were not normalized. In self-attention, queries, keys and values come from the "
+            "same tensor: norm1(x).",
+        ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                ("x = self.norm1(x + self.attend(x, allowed))", "x = x + self.attend(x, allowed)"),
+                ("x + self.feed_forward(x)", "x + self.feed_forward(self.norm1(x))"),
+            ),
+            "With norm_first=False the second residual connection adds the sum from before norm1. In Post-LN the norm "
+            "is on the path of x: what norm1 gives goes into the feed-forward network, and is added to its output.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "torch.relu(self.linear1(x))", "self.linear1(torch.relu(x))"),
+            "max(0, …) came before linear1. It goes between the two layers.",
+        ),
+        _in_either_order(
+            [("return x + self.feed_forward(self.norm2(x))", "return x")],
+            [("return self.norm2(x + self.feed_forward(x))", "return x")],
+            "The feed-forward network is missing: a layer has two sublayers.",
         ),
     ],
     hints=[

@@ -81,6 +81,41 @@ feeding = Exercise(
                 edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.maximum(0, x @ w1 + b1)"),
             ),
         ),
+        Mistake(
+            edited(feed_forward, "clamp(min=0)", "clamp(max=0)"),
+            "You kept what is negative: min(0, …). ReLU is max(0, …), and clamp(min=0) does that: min is the least "
+            "that is left.",
+        ),
+        Mistake(
+            edited(feed_forward, ".clamp(min=0)", ".sigmoid()"),
+            "The function between the two layers is another one. Here it is max(0, …): torch.relu, not sigmoid, tanh, "
+            "softmax, SiLU, leaky ReLU or abs.",
+            also=(
+                edited(feed_forward, ".clamp(min=0)", ".tanh()"),
+                edited(feed_forward, ".clamp(min=0)", ".softmax(dim=-1)"),
+                edited(feed_forward, ".clamp(min=0)", ".abs()"),
+                lambda x, w1, b1, w2, b2: torch.nn.functional.silu(x @ w1 + b1) @ w2 + b2,
+                lambda x, w1, b1, w2, b2: torch.nn.functional.leaky_relu(x @ w1 + b1) @ w2 + b2,
+            ),
+        ),
+        Mistake(
+            edited(feed_forward, ("x @ w1", "x @ w1.T"), ("hidden @ w2", "hidden @ w2.T")),
+            "A matrix is transposed. w1 is (D, F), so x @ w1 fits, and then hidden @ w2. (F.linear(x, w) is x @ w.T: "
+            "like nn.Linear, it expects the transpose.)",
+            also=(edited(feed_forward, "x @ w1", "x @ w1.T"), edited(feed_forward, "hidden @ w2", "hidden @ w2.T")),
+        ),
+        Mistake(
+            edited(feed_forward, ("x @ w1", "w1 @ x"), ("hidden @ w2", "w2 @ hidden")),
+            "The matrix came first. A token is a row of x, so x is on the left: x @ w1, then hidden @ w2.",
+            also=(
+                edited(feed_forward, "x @ w1", "w1 @ x"),
+                edited(feed_forward, "hidden @ w2", "w2 @ hidden"),
+            ),
+        ),
+        Mistake(
+            edited(feed_forward, ("@ w1 + b1", "@ w1 + b2"), ("@ w2 + b2", "@ w2 + b1")),
+            "The biases are swapped: b1, (F,), belongs to w1, and b2, (D,), to w2.",
+        ),
     ],
     hints=[
         "Three steps: a linear layer up to F features, max(0, …), a linear layer back to D.",

@@ -79,6 +79,36 @@ bug_hunt = Exercise(
             edited(encode, ("x + sublayer(norm(x))", "last(x + sublayer(norm(x)))"), ("last(x)", "x")),
             "The last norm is inside the loop. Use it once, after all sublayers.",
         ),
+        Mistake(
+            edited(encode, "last(x)", "norm(x)"),
+            "At the end you used the norm of the last sublayer once more. There is one norm more than there are "
+            "sublayers, and it is norms[-1].",
+        ),
+        Mistake(
+            edited(encode, "sublayer(norm(x))", "sublayer(last(x))"),
+            "Every sublayer gets the norm from the end, norms[-1]. Sublayer i has its own: norms[i].",
+        ),
+        Mistake(
+            edited(encode, "*inner, last = norms", "last, *inner = norms"),
+            "The norms are shifted by one: norms[0] belongs to the first sublayer, and norms[-1] to the end.",
+        ),
+        Mistake(
+            edited(encode, "x + sublayer(norm(x))", "norm(x) + sublayer(x)"),
+            "The norm is on the path of x, and not on the branch: it should be the other way round.",
+        ),
+        Mistake(
+            edited(encode, "x + sublayer(norm(x))", "x + norm(x) + sublayer(norm(x))"),
+            "You added norm(x), too. Only what the sublayer gives is added to x.",
+        ),
+        Mistake(
+            edited(
+                encode,
+                ("    for", "    start = x\n    for"),
+                ("x + sublayer(norm(x))", "start + sublayer(norm(start))"),
+            ),
+            "Only the last sublayer counts: each got the x from the start. Each gets what the one before it has left.",
+            also=(edited(encode, ("    for", "    start = x\n    for"), ("x + sublayer", "start + sublayer")),),
+        ),
     ],
     hints=[
         "Follow x itself from start to end: which functions is it passed through?",

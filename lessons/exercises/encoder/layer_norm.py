@@ -80,6 +80,10 @@ norm = Exercise(
             ),
             "An axis is missing: the means are (B, T), and broadcasting lines them up with the last axes of x. "
             "keepdim=True keeps an axis for the features: (B, T, 1).",
+            also=(
+                edited(layer_norm, "mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
+                edited(layer_norm, "correction=0, keepdim=True", "correction=0"),
+            ),
         ),
         Mistake(
             _over((-2, -1)),
@@ -148,6 +152,20 @@ norm = Exercise(
                 (".sqrt()", ""),
             ),
             "You divided by the mean distance from the mean. Take the root of the mean *square*: √(variance + eps).",
+        ),
+        Mistake(
+            edited(layer_norm, "x.mean(dim=-1, keepdim=True)", "x.mean()"),
+            "The variances are right, but you subtracted one mean of all numbers. Each token has its own mean: "
+            "x.mean(dim=-1, keepdim=True).",
+        ),
+        Mistake(
+            edited(layer_norm, " / (variance + eps)", " * (variance + eps)"),
+            "You multiplied by the standard deviation. Divide by it.",
+        ),
+        Mistake(
+            edited(_over((-2, -1)), "+ eps", "+ 1e-5"),
+            "Two mistakes: you used one mean and one variance for the whole sentence, and not the argument eps. Each "
+            "token has its own mean and variance: only the last axis.",
         ),
     ],
     hints=[

@@ -162,6 +162,63 @@ residual = Exercise(
             "With a second norm, x itself goes through both. Neither may be on its path.",
             seen_in=TWO,
         ),
+        Mistake(
+            lambda x, f, norm, first, second: surround(x, f, norm, first) if second is None else x + second(norm(f(x))),
+            "Both norms come after the sublayer. The first one stays in front: the sublayer gets norm(x).",
+            seen_in=TWO,
+            also=(
+                lambda x, f, norm, first, second: (
+                    surround(x, f, norm, first) if second is None else x + norm(second(f(x)))
+                ),
+            ),
+        ),
+        Mistake(
+            lambda x, f, norm, first, second: surround(x, f, norm, first) if second is None else norm(x + second(f(x))),
+            "With a second norm, you put the first one on the sum. It stays in front of the sublayer, which gets "
+            "norm(x), and the sum is not normalized.",
+            seen_in=TWO,
+            also=(
+                lambda x, f, norm, first, second: (
+                    surround(x, f, norm, first) if second is None else norm(x + second(f(norm(x))))
+                ),
+            ),
+        ),
+        Mistake(
+            edited(
+                surround,
+                "x + (change if second_norm is None else second_norm(change))",
+                "x + change + (second_norm(change) if second_norm else 0)",
+            ),
+            "With a second norm, what the sublayer gives was added twice: as it is, and normalized. Add it once.",
+            seen_in=TWO,
+        ),
+        Mistake(
+            edited(
+                surround,
+                "x + (change if second_norm is None else second_norm(change))",
+                "(second_norm(x) if second_norm else x) + change",
+            ),
+            "The second norm is on x itself. It normalizes what is added to x: the sublayer's output.",
+            seen_in=TWO,
+        ),
+        Mistake(
+            lambda x, f, norm, first, second: (
+                surround(x, f, norm, first) if second is None else norm(x) + second(f(norm(x)))
+            ),
+            "With a second norm, you added the *normalized* x. Add x itself: it is still never normalized.",
+            seen_in=TWO,
+        ),
+        Mistake(
+            edited(surround, "(change if second_norm is None else second_norm(change))", "second_norm(change)"),
+            "second_norm is None in most calls, and None cannot be called. Use it only if it is given.",
+            also=(
+                edited(
+                    surround,
+                    ("(change if second_norm is None else second_norm(change))", "second_norm(change)"),
+                    ("x + sublayer(x)", "x + second_norm(sublayer(x))"),
+                ),
+            ),
+        ),
     ],
     hints=[
         "norm_first=False, as in the paper: add, then normalize the sum.",

@@ -109,7 +109,7 @@ with wrong("norm1 is used twice"):
 edit(
     "return x + self.linear2(F.relu(self.linear1(self.norm2(x))))",
     "return self.norm2(x + self.linear2(F.relu(self.linear1(self.norm2(x)))))",
-    "Right up to the input of linear2. But there is one step too many: the input of norm2, call 2.",
+    "With norm_first=True you normalized the last sum, too",
 )
 
 with wrong("Your code comes to the input of norm2 before the input of norm1"):
@@ -143,3 +143,50 @@ with wrong("The second norm is missing"):
                 return x + self.linear2(torch.relu(self.linear1(x)))
             x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
             return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+edit(
+    "self.norm1(x + self.self_attn(x, allowed=allowed)[0])",
+    "x + self.self_attn(x, allowed=allowed)[0]",
+    "The first norm is missing",
+)
+
+edit("self.self_attn(y, y, y, allowed)", "self.self_attn(y, y, x, allowed)", "the values were not normalized")
+
+edit(
+    "return x + self.linear2(F.relu(self.linear1(self.norm2(x))))",
+    "return x",
+    "The feed-forward network is missing",
+)
+
+with wrong("before linear1"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+                return x + self.linear2(self.linear1(torch.relu(self.norm2(x))))
+            x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm2(x + self.linear2(self.linear1(torch.relu(x))))
+
+
+with wrong("you normalized the sublayers' outputs"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            if self.norm_first:
+                x = x + self.norm1(self.self_attn(x, allowed=allowed)[0])
+                return x + self.norm2(self.linear2(torch.relu(self.linear1(x))))
+            x = self.norm1(x + self.self_attn(x, allowed=allowed)[0])
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))
+
+
+with wrong("adds the sum from before norm1"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            if self.norm_first:
+                x = x + self.self_attn(self.norm1(x), allowed=allowed)[0]
+                return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+            x = x + self.self_attn(x, allowed=allowed)[0]
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(self.norm1(x)))))

@@ -30,4 +30,16 @@ edit("torch.relu(x @ w1 + b1) @ w2 + b2", "F.linear(F.linear(x, w1.T, b1), w2.T,
 
 edit("torch.relu(", "max(0, ", "max cannot compare 0 with a whole tensor")
 
-edit("torch.relu", "F.leaky_relu", "differs in")
+edit("torch.relu", "F.leaky_relu", "The function between the two layers is another one")
+
+edit("torch.relu(x @ w1 + b1)", "(x @ w1 + b1).clamp(max=0)", "You kept what is negative")
+
+edit("torch.relu", "torch.sigmoid", "The function between the two layers is another one")
+
+edit("torch.relu(x @ w1 + b1) @ w2 + b2", "F.linear(F.relu(F.linear(x, w1, b1)), w2, b2)", "A matrix is transposed")
+
+edit("@ w2", "@ w2.T", "A matrix is transposed")
+
+edit("x @ w1", "w1 @ x", "The matrix came first")
+
+edit("b1) @ w2 + b2", "b2) @ w2 + b1", "The biases are swapped")

@@ -35,3 +35,20 @@ edit("x + sublayer(norm", "norm(x + sublayer", "Now it is Post-LN")
 edit("sublayer(norm", "norm(sublayer", "The norm comes after")
 
 edit("    return", "        return", "Only the first sublayer")
+
+edit("norms[-1](x)", "norm(x)", "the norm of the last sublayer once more")
+
+edit("sublayer(norm(x))", "sublayer(norms[-1](x))", "Every sublayer gets the norm from the end")
+
+edit("*inner, last", "last, *inner", "shifted by one", of=1)
+
+edit("x + sublayer(norm(x))", "norm(x) + sublayer(x)", "on the path of x")
+
+edit("x + sublayer", "x + norm(x) + sublayer", "You added norm(x), too")
+
+with wrong("Only the last sublayer counts"):
+
+    def fixed_encoder(x, sublayers, norms):
+        for sublayer, norm in zip(sublayers, norms):
+            y = x + sublayer(norm(x))
+        return norms[-1](y)

@@ -41,7 +41,7 @@ with wrong("The Annotated Transformer has this version"):
         return weight * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
 
 
-edit("-1:], weight, bias, eps)", "1:]) * weight + bias", "differs in", of=1)
+edit("-1:], weight, bias, eps)", "1:]) * weight + bias", "for the whole sentence, and not the argument eps", of=1)
 
 with wrong("keepdim=True"):
 
@@ -64,3 +64,14 @@ with wrong("You used the sum of the squares"):
         mean = x.mean(dim=-1, keepdim=True)
         variance = ((x - mean) ** 2).sum(dim=-1, keepdim=True)
         return (x - mean) / (variance + eps).sqrt() * weight + bias
+
+
+edit("row - row.mean()", "row - x.mean()", "one mean of all numbers", of=3)
+
+edit("torch.rsqrt", "torch.sqrt", "You multiplied by the standard deviation")
+
+with wrong("keepdim=True"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        mean = x.mean(dim=-1, keepdim=True)
+        return (x - mean) / (x.var(dim=-1, correction=0) + eps).sqrt() * weight + bias

@@ -68,3 +68,21 @@ edit(
     "second_norm(sublayer(norm(x)))",
     "With a second norm, the residual connection",
 )
+
+edit("second_norm(sublayer(norm(x)))", "second_norm(norm(sublayer(x)))", "Both norms come after the sublayer")
+
+edit("x + second_norm(sublayer(norm(x)))", "norm(x + second_norm(sublayer(x)))", "you put the first one on the sum")
+
+edit("x + second_norm(sublayer(norm(x)))", "second_norm(x) + sublayer(norm(x))", "The second norm is on x itself")
+
+edit("x + second_norm", "norm(x) + second_norm", "With a second norm, you added the *normalized* x")
+
+edit("if second_norm:", "if second_norm or True:", "None cannot be called", of=1)
+
+with wrong("was added twice"):
+
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
+        if not norm_first:
+            return norm(x + sublayer(x))
+        x, change = x + sublayer(norm(x)), sublayer(norm(x))
+        return x if second_norm is None else x + second_norm(change)
