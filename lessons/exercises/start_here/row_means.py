@@ -1,5 +1,6 @@
 """Lesson 00, my_row_means: take the mean of each row of a table."""
 
+import torch
 from torch import Tensor
 
 from lessons.checking.edits import edited
@@ -66,6 +67,22 @@ row_means = Exercise(
         Mistake(
             lambda x: x.sum(dim=1) / x.numel(),
             "You divided by the number of all entries. Divide each sum by the number of entries in its row.",
+        ),
+        Mistake(
+            lambda x: x.sum(dim=1) / 3,
+            "You divided by 3, whatever the size of x. Take the number of columns from x: x.size(1).",
+        ),
+        Mistake(
+            lambda x: torch.stack([x[i].mean() for i in range(x.size(1))]),
+            "Your loop counts the columns, x.size(1), but takes rows. There are x.size(0) rows, or len(x).",
+        ),
+        Mistake(
+            edited(mean_of_rows, "dim=1", "dim=2"),
+            "x has no axis 2: axes count from 0. The rows are axis 0, and the columns are axis 1.",
+        ),
+        Mistake(
+            lambda x: x.sum(dim=1) // x.size(1),
+            "Your means are rounded down to whole numbers: // divides and rounds. Use /.",
         ),
     ],
     hints=[

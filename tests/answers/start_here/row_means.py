@@ -48,3 +48,18 @@ with wrong("A return inside a loop"):
     def my_row_means(x):
         for row in x:
             return row.mean()
+
+
+edit("x.mean(dim=1)", "x.sum(dim=1) / 3", "You divided by 3")
+
+edit("dim=1", "dim=2", "x has no axis 2")
+
+edit("x.mean(dim=1)", "x.sum(dim=1) // x.size(1)", "rounded down to whole numbers")
+
+with wrong("Your loop counts the columns"):
+
+    def my_row_means(x):
+        means = []
+        for i in range(x.size(1)):
+            means.append(x[i].mean())
+        return torch.stack(means)
