@@ -157,8 +157,8 @@ masked_weights = Exercise(
         ),
         Mistake(
             _fill(-1e9),
-            "A large negative number such as -1e9, instead of -inf, fails in a row with nothing to attend to: all its "
-            "scores are equal, so it attends evenly to what is blocked. Its weights must be 0.",
+            "A row with nothing to attend to has scores that are all equal, so it attends evenly to what is blocked. "
+            "(A large negative number such as -1e9, instead of -inf, does that.) Its weights must be 0.",
             seen_in="a query with nothing to attend to",
             also=(_fill(-30.0), _fill(-1e4), _fill(torch.finfo(torch.float32).min), _added(-1e9)),
         ),
@@ -188,7 +188,14 @@ masked_weights = Exercise(
             "You subtracted the largest score of the whole table. A row whose scores are far below it then becomes "
             "0 / 0. Subtract each row's own largest score: dim=-1.",
             seen_in="allowed scores around 1000 and around -1000",
-            also=(lambda s, a: _one_greatest_for_all(s, a).nan_to_num(0.0),),
+            also=(
+                lambda s, a: _one_greatest_for_all(s, a).nan_to_num(0.0),
+                edited(
+                    _one_greatest_for_all,
+                    ("scores.masked_fill(~allowed, -torch.inf)", "scores"),
+                    (").exp()", ").exp() * allowed"),
+                ),
+            ),
         ),
         Mistake(
             _all_empty,

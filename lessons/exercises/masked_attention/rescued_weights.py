@@ -154,6 +154,17 @@ rescue = Exercise(
             edited(rescued_weights, ("0.0)", "-torch.inf)"), ("kept / total.masked_fill(total == 0, 1.0)", "kept")),
             "-inf is for scores, before the softmax. These are weights already: a blocked one must become 0.",
         ),
+        Mistake(
+            edited(rescued_weights, "kept / total.masked_fill(total == 0, 1.0)", "kept + (1 - total)"),
+            "You added what was lost to each weight, so the row gets it several times. Divide by what is left.",
+            also=(
+                edited(rescued_weights, "kept / total.masked_fill(total == 0, 1.0)", "kept + (1 - total) * allowed"),
+            ),
+        ),
+        Mistake(
+            lambda weights, allowed: weights * allowed / (weights * ~allowed).sum(dim=-1, keepdim=True),
+            "You divided by the sum of the blocked weights. Divide by the sum of those that are left.",
+        ),
     ],
     hints=[
         "First set the blocked weights to 0. What does each row sum to now?",

@@ -81,6 +81,19 @@ bug_hunt = Exercise(
             lambda q, k, v, num_heads: join_heads(attend(split_heads(q, num_heads), k, v)[0]),
             "Only the queries are split. Keys and values need the same heads.",
         ),
+        Mistake(
+            edited(_shipped, "heads.reshape", "heads.transpose(1, 2).view"),
+            "The order is right, but after the transpose a token's numbers are apart in memory, and view never copies. "
+            "Use reshape.",
+        ),
+        Mistake(
+            edited(_shipped, "heads.reshape(q.shape)", "heads.transpose(1, 2)"),
+            "The heads are next to their features now, (B, Q, H, d). Merge the last two axes.",
+        ),
+        Mistake(
+            lambda q, k, v, num_heads: join_heads(attend(*(split_heads(x, num_heads) for x in (q, k, v)))),
+            "attend returns two things, output and weights. Join the first.",
+        ),
     ],
     hints=[
         "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",

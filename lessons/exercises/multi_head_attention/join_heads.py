@@ -65,6 +65,10 @@ joining = Exercise(
             lambda x: torch.cat(list(x), dim=-1),
             "You took x apart along the batch: a loop over x gives one sentence after the other. The heads are axis 1.",
         ),
+        Mistake(
+            lambda x: x.transpose(1, 2).reshape(x.size(0), x.size(1), -1),
+            "The sizes are mixed up: x is (B, H, T, d), in this order, and the result has T rows.",
+        ),
     ],
     hints=[
         "This is splitting in reverse: undo the two steps, the last one first.",

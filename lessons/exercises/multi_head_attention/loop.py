@@ -166,6 +166,19 @@ head_loop = Exercise(
             edited(loop_over_heads, "v)[0]", "v)[1]"),
             "You concatenated the tables of weights. attend returns the output first: attend(…)[0].",
         ),
+        Mistake(
+            edited(loop_over_heads, "attend(x @ w_q[h]", "attend(x @ w_q[h] / w_q.size(-1) ** 0.5"),
+            "The scores are scaled twice: attend divides them by √d by itself.",
+        ),
+        Mistake(
+            edited(loop_over_heads, "attend(x @ w_q[h], k, v)[0]", "x @ w_q[h] @ k.T / k.size(-1) ** 0.5 @ v"),
+            "The softmax is missing: the scores are no weights yet. attend does all of it.",
+        ),
+        Mistake(
+            edited(loop_over_heads, "h // group", "min(h, w_k.size(0) - 1)"),
+            "All the later heads share the last slice of w_k and w_v. Each slice has equally many heads: H // G.",
+            seen_in=SHARED,
+        ),
     ],
     hints=[
         "One head is lesson 04: attend(q, k, v), with its own q. The result is (T, d). Which k and v does it get?",

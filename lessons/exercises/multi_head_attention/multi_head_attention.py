@@ -59,6 +59,11 @@ def _over_the_queries(q, k, v, allowed):
     return (scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)).softmax(dim=-2) @ v
 
 
+def _zero_where_blocked(q, k, v, allowed):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    return (scores if allowed is None else scores.masked_fill(~allowed, 0.0)).softmax(dim=-1) @ v
+
+
 def _masked_late(q, k, v, allowed):
     weights = attend(q, k, v)[1]
     return (weights if allowed is None else weights * allowed) @ v
@@ -314,6 +319,10 @@ whole = Exercise(
                 MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "self.out_proj(join_heads(heads)), None"
             ),
             "You returned more than one thing. Return the output alone, without the weights.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_zero_where_blocked(q, k, v, allowed)"),
+            "The blocked scores became 0, or nearly: a score like any other, and e⁰ is 1. Use −inf.",
         ),
     ],
     hints=[

@@ -63,7 +63,11 @@ splitting = Exercise(
             "With a batch it is right. With more axes or fewer in front, axes 1 and 2 are not tokens and heads. Count "
             "the axes from the end.",
             seen_in=ONE,
-            also=(edited(split_any, ".transpose(-3, -2)", ".permute(0, 2, 1, 3)"),),
+            also=(
+                edited(split_any, ".transpose(-3, -2)", ".permute(0, 2, 1, 3)"),
+                lambda x, h: x.reshape(x.size(0), x.size(1), h, x.size(-1) // h).transpose(1, 2),
+                lambda x, h: x.reshape(x.size(0), x.size(1), h, -1).transpose(1, 2),
+            ),
         ),
         Mistake(
             edited(split_any, ".transpose(-3, -2)", ".transpose(-3, -1)"),
@@ -82,6 +86,11 @@ splitting = Exercise(
             "With a batch it is right. But x may have two axes, or four: don't unpack three sizes. x.size(-1) is the "
             "last size of any x, and x.shape[:-1] are all others.",
             seen_in=ONE,
+        ),
+        Mistake(
+            edited(split_any, "(num_heads, -1)", "(-1, num_heads)"),
+            "You cut the last axis into (d, H), so the heads are last, and each got features 0, H, 2H, … Cut it into "
+            "(H, d).",
         ),
     ],
     hints=[

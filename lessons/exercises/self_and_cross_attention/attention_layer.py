@@ -189,6 +189,14 @@ one_function = Exercise(
             "first, as in lesson 02, or let attend do it.",
             seen_in="scores of a hundred and more",
         ),
+        Mistake(
+            edited(_in_plain_steps, "math.sqrt(q.size(-1))", "math.sqrt(k.size(-2))"),
+            "You divided by the root of the number of keys. d is the number of features of q and k, their last axis.",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "if allowed is not None", "if allowed"),
+            "A table of many truth values is neither True nor False. Ask whether there is one: if allowed is not None.",
+        ),
     ],
     hints=[
         "There are three projections. Which of the two inputs does each one use?",

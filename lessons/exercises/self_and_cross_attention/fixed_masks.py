@@ -110,12 +110,18 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(three_masks, "& tgt_real", "& tgt_real & tgt_real.mT"),
-            "The ids are right now. But you also hid rows: those of the target's padding, on the side of the queries. "
+            "The ids are right now. But you hid rows: those of the target's padding, on the side of the queries. "
             "Such a row may have no key left. A padding mask hides keys.",
             also=(
                 edited(three_masks, "& tgt_real, src_real", "& tgt_real, src_real & tgt_real.mT"),
                 edited(three_masks, "& tgt_real, src_real", "& tgt_real & tgt_real.mT, src_real & tgt_real.mT"),
             ),
+        ),
+        Mistake(
+            edited(three_masks, "masks.causal(tgt.size(1)) & tgt_real", "masks.causal(tgt.size(1))[None, None]"),
+            "The decoder's self-attention hides no padding now, only the future. Its keys are the target: hide the "
+            "padding of the target, too.",
+            also=(edited(three_masks, "masks.causal(tgt.size(1)) & tgt_real", "masks.causal(tgt.size(1))"),),
         ),
     ],
     hints=[

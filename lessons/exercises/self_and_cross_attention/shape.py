@@ -31,6 +31,11 @@ weights_shape = Exercise(
             also=(lambda: (7, 2, 5), lambda: (5, 7, 2), lambda: (7, 5, 2)),
         ),
         Mistake(lambda: (2, 35), "That is how many weights there are. They stay a table, with a row for each query."),
+        Mistake(
+            lambda: (2, 16, 7),
+            "Rows are queries: one for each target token, and not one for each feature.",
+            also=(lambda: (16, 7),),
+        ),
         Mistake(lambda: (2, 16, 16), "Features don't meet here: the weights have one number for each pair of tokens."),
         Mistake(lambda: (2, 7, 16), "That is the memory, which the keys and values are made from."),
         Mistake(lambda: (5, 7), "The table is right, but each sentence pair of the batch has its own."),

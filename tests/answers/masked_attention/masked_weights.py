@@ -168,3 +168,17 @@ with wrong("A score times -inf is not always -inf"):
     def my_masked_weights(scores, allowed):
         hidden = scores * torch.where(allowed, 1.0, -torch.inf)
         return hidden.softmax(dim=-1)
+
+
+with wrong("You subtracted the largest score of the whole table"):
+
+    def my_masked_weights(scores, allowed):
+        e = torch.exp(scores - scores.max()) * allowed
+        return e / e.sum(dim=-1, keepdim=True)
+
+
+with wrong("so it attends evenly to what is blocked"):
+
+    def my_masked_weights(scores, allowed):
+        hidden = scores.masked_fill(~allowed, float("-inf"))
+        return hidden.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0).softmax(dim=-1)

@@ -98,3 +98,17 @@ with wrong("the sum was cut off from them"):
         total = kept.sum(-1, keepdim=True).detach()
         total[total == 0] = 1.0
         return kept / total
+
+
+with wrong("You added what was lost to each weight"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights * allowed
+        return kept + (1 - kept.sum(-1, keepdim=True))
+
+
+with wrong("the sum of the blocked weights"):
+
+    def my_rescued_weights(weights, allowed):
+        blocked = (weights * ~allowed).sum(dim=-1, keepdim=True)
+        return weights * allowed / blocked

@@ -51,3 +51,10 @@ with wrong("You averaged the heads"):
     def fixed_heads(q, k, v, num_heads):
         output, _ = attend(split_heads(q, num_heads), split_heads(k, num_heads), split_heads(v, num_heads))
         return output.mean(dim=1).repeat(1, 1, num_heads)
+
+
+edit("reshape", "view", "view never copies")
+
+edit(".reshape(q.shape)", "", "Merge the last two axes")
+
+edit("output, _", "output", "Join the first", of=1)

@@ -39,3 +39,5 @@ edit("view(x.size(0), x.size(2), -1)", "flatten(1)", "You merged the tokens as w
 edit("x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "x.sum(1)", "You added the heads up")
 
 edit("transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "transpose(1, 3).flatten(2)", "axes 1 and 3")
+
+edit("x.size(2), -1", "x.size(1), -1", "The sizes are mixed up")

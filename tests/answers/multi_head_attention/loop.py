@@ -122,3 +122,24 @@ with wrong("Each head got the output of the one before"):
 
 
 edit("[0] for h", "[1] for h", "the tables of weights")
+
+edit("attend(x @ q,", "attend(x @ q / q.size(-1) ** 0.5,", "scaled twice")
+
+with wrong("The softmax is missing"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        share, outputs = len(w_q) // len(w_k), []
+        for h in range(len(w_q)):
+            q, k, v = x @ w_q[h], x @ w_k[h // share], x @ w_v[h // share]
+            outputs.append(q @ k.T / k.size(-1) ** 0.5 @ v)
+        return torch.cat(outputs, dim=-1)
+
+
+with wrong("share the last slice"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        last, outputs = len(w_k) - 1, []
+        for h in range(len(w_q)):
+            g = min(h, last)
+            outputs.append(attend(x @ w_q[h], x @ w_k[g], x @ w_v[g])[0])
+        return torch.cat(outputs, dim=-1)

@@ -51,3 +51,12 @@ edit("transpose(-2, -3)", "transpose(-1, -3)", "You swapped tokens and features"
 edit("transpose(-2, -3)", "permute(0, 2, 1, 3)", "Count the axes from the end")
 
 edit("dim=-1", "dim=-2", "You cut the axis of the tokens", of=1)
+
+
+with wrong("Count the axes from the end"):
+
+    def my_split_heads(x, num_heads):
+        return x.view(x.size(0), x.size(1), num_heads, x.size(-1) // num_heads).transpose(1, 2)
+
+
+edit("num_heads, features // num_heads", "features // num_heads, num_heads", "the heads are last")

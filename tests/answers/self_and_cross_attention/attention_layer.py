@@ -124,3 +124,8 @@ with wrong("w_v is not used"):
     def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
         _, weights = attend(queries_from @ w_q, keys_from @ w_k, keys_from, allowed)
         return weights @ keys_from, weights
+
+
+edit("q.shape[-1] ** 0.5", "k.shape[-2] ** 0.5", "the number of keys", of=1)
+
+edit("if allowed is not None", "if allowed", "neither True nor False", of=1)

@@ -59,3 +59,8 @@ edit(
 )
 
 edit("encoder_self = (src", "encoder_self = masks.causal(src.size(1)) & (src", "you made the encoder causal")
+
+
+edit(" & (tgt != tgt_pad_id)[:, None, None, :]", "[None, None]", "hides no padding now")
+
+edit("(tgt != tgt_pad_id)[:, None, None, :]", "(tgt != tgt_pad_id)[:, None, :, None]", "you hid rows")
