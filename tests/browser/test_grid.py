@@ -9,6 +9,7 @@ import torch
 from playwright.sync_api import expect
 
 from lessons.widgets import MaskStudio
+from lessons.widgets.mask_studio.constants import RULES
 from lessons.widgets.shared import constants, rules
 from tests.browser import bare
 
@@ -50,7 +51,9 @@ def random_studio(index):
         drawn = torch.randint(len(special), (queries, keys), generator=generator)
         scores = torch.where(places, special[drawn].double(), scores)
     values = torch.randn(keys, 3, generator=generator, dtype=torch.float64)
-    studio = MaskStudio(source, target, kind=kind, scores=scores, values=values)
+    target = [chance.choice([token, "<bos>"]) for token in target]
+    rule, size = RULES[index % len(RULES)], chance.randint(1, 5)
+    studio = MaskStudio(source, target, kind=kind, scores=scores, values=values, rule=rule, size=size)
     studio.edits = [[q, k] for q in range(queries) for k in range(keys) if chance.random() < 0.3]
     if index % 2:
         row = chance.randrange(queries)  # a query that may attend to nothing
@@ -200,8 +203,8 @@ def test_each_cell_says_where_it_is_and_what_it_holds(shown):
     bare.cell(shown, "allowed", 0, 0).click()
     empty = "query 0 “a”, sum of the weights: 0.00, this query may attend to nothing"
     expect(bare.cell(shown, "weights", 0, 4)).to_have_attribute("aria-label", empty)
-    expect(shown.get_by_role("status")).to_contain_text("Query 0 “a” may attend to nothing.")
-    expect(shown.get_by_role("status")).to_contain_text("nn.MultiheadAttention makes them NaN or 0")
+    expect(shown.locator('[role="status"]')).to_contain_text("Query 0 “a” may attend to nothing.")
+    expect(shown.locator('[role="status"]')).to_contain_text("nn.MultiheadAttention makes them NaN or 0")
 
 
 def test_other_names_leave_what_a_new_grid_would_be(page):
@@ -293,10 +296,10 @@ def test_waits_for_scores_of_a_new_size(shown):
     box = shown.locator('[data-part="target"]')
     box.fill("a b c d e f")
     box.press("Enter")
-    expect(shown.get_by_role("status")).to_contain_text("Waiting for Python")
+    expect(shown.locator('[role="status"]')).to_contain_text("Waiting for Python")
     box.fill(" ")
     box.press("Enter")
-    expect(shown.get_by_role("status")).to_contain_text("it needs 1 to 64")
+    expect(shown.locator('[role="status"]')).to_contain_text("it needs 1 to 64")
 
 
 def test_a_view_that_is_closed_lets_go(shown):

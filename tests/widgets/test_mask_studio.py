@@ -186,6 +186,8 @@ BAD = {
     "q": (lambda: studio().toggle(3, 0), "q is 3; expected a whole number from 0 to 2"),
     "k": (lambda: studio().toggle(0, True), "k is True; expected a whole number from 0 to 2"),
     "edits": (lambda: setattr(studio(), "edits", [1]), "edits is [1]; expected a list of pairs [query, key]"),
+    "rule": (lambda: MaskStudio(rule="window"), "rule is 'window'; expected one of 'causal', 'sliding window', "),
+    "size": (lambda: MaskStudio(size=17), "size is 17; expected a whole number from 1 to 16"),
     "fill": (lambda: setattr(studio(), "fill", 0), "fill is 0; expected one of '−∞', "),
     "convention": (
         lambda: setattr(studio(), "convention", "x"),
@@ -237,11 +239,43 @@ def test_clicks_are_not_sent_back(monkeypatch):
 # Code
 
 
+TEXT, DOCUMENTS = "a b <bos> c d <pad>", [2, 4]
+PATTERNS = {
+    "causal": masks.causal(6),
+    "sliding window": masks.causal(6) & masks.sliding_window(6, 2),
+    "window with a sink": masks.causal(6) & masks.window_with_sinks(6, 2, 1),
+    "prefix": masks.prefix_causal(6, 2),
+    "packed documents": masks.causal(6) & masks.packed(DOCUMENTS),
+    "local and global": masks.local_and_global(6, 2, 1),
+    "strided": masks.causal(6) & masks.strided(6, 2),
+    "chunks": masks.causal(6) & masks.chunked(6, 2),
+    "tree of guesses": masks.tree([-1, 0, 0, 1, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("rule", PATTERNS)
+def test_each_rule_of_today_is_that_of_lessons_masks(rule):
+    widget = MaskStudio(1, TEXT, rule=rule)
+    torch.testing.assert_close(widget.rule_masks[rule], PATTERNS[rule])
+    torch.testing.assert_close(widget.allowed, PATTERNS[rule] & torch.tensor([True] * 5 + [False]))
+    assert (rule in repr(widget)) == (rule != "causal")
+
+
+def test_another_size_and_another_sentence_are_another_rule():
+    widget = MaskStudio(1, TEXT, rule="sliding window", size=3)
+    torch.testing.assert_close(widget.rule_masks["sliding window"], masks.causal(6) & masks.sliding_window(6, 3))
+    widget.target = "a b"
+    assert widget.allowed.tolist() == [[True, False], [True, True]]
+    widget.kind = "encoder self-attention"
+    assert list(widget.rule_masks) == ["padding"] and "window" not in repr(widget)
+
+
+@pytest.mark.parametrize("rule", PATTERNS)
 @pytest.mark.parametrize("edits", [[], [[0, 1], [2, 2], [1, 0]]], ids=["rules", "clicks"])
-@pytest.mark.parametrize("sentence", ["a b c <pad>", "a b c"])
+@pytest.mark.parametrize("sentence", ["a b <bos> <pad>", "a b c"])
 @every_kind
-def test_each_snippet_runs_and_builds_this_mask(kind, sentence, edits):
-    widget = MaskStudio(sentence, sentence + " <pad>", kind=kind)
+def test_each_snippet_runs_and_builds_this_mask(kind, sentence, edits, rule):
+    widget = MaskStudio(sentence, sentence + " <pad>", kind=kind, rule=rule, size=3)
     widget.edits = edits
     snippets = widget.snippets()
     assert list(snippets) == list(VARIABLES)
@@ -252,7 +286,9 @@ def test_each_snippet_runs_and_builds_this_mask(kind, sentence, edits):
         if name == HUGGING_FACE:
             assert found.tolist() == [[int(token != "<pad>") for token in widget.key_tokens]]
             assert ("your 3 clicks" in code) == bool(edits)
-            assert ("causal" in code) == (kind == "decoder self-attention")
+            decoder = kind == "decoder self-attention"
+            assert ("adds the causal mask" in code) == (decoder and rule == "causal")
+            assert ("rule is not in this mask" in code) == (decoder and rule != "causal")
         else:
             expected = ~widget.allowed if name == MODULE else widget.allowed
             torch.testing.assert_close(found, expected)

@@ -2,6 +2,20 @@
 
 from lessons.vocabulary import PAD as PAD
 
+RULES = (
+    "causal",
+    "sliding window",
+    "window with a sink",
+    "prefix",
+    "packed documents",
+    "local and global",
+    "strided",
+    "chunks",
+    "tree of guesses",
+)
+CAUSAL, WINDOW, SINK, PREFIX, PACKED, LOCAL, STRIDED, CHUNKS, TREE = RULES
+START = "<bos>"  # a packed document begins with it
+MAX_SIZE = 16  # of a window, a prefix, a stride, a chunk; the guesses after each guess
 HISTORY = 30  # steps that can be undone
 ADVICE = (
     "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; "

@@ -4,8 +4,9 @@ import { QUIET, claim } from "../shared/markup.js";
 import { VISIBLE } from "../shared/palette.js";
 import { fillScores, fillWeights, mix } from "../shared/attention.js";
 import { LOW, namesWidth } from "../shared/grid.js";
-import { View, asWidget, button, choice, joined } from "../shared/parts.js";
-import { ADVICE, HISTORY, PAD } from "./constants.js";
+import { View, asWidget, button, choice, joined, slider } from "../shared/parts.js";
+import { ADVICE, CAUSAL, HISTORY, MAX_SIZE, PACKED, PAD, RULES } from "./constants.js";
+import { PATTERNS, documents } from "./patterns.js";
 
 // MaskStudio, built from grids. It computes the same as shared/rules.py, so that a click takes effect
 // within one frame; Python is told afterwards.
@@ -27,13 +28,14 @@ function difference(one, other) {
 
 /** All that is drawn, computed from the state; null while scores for a new size are on their way from Python. */
 function compute(state, edits) {
-  const { source, target, kind, scores, values, fill } = state;
+  const { source, target, kind, rule, size, scores, values, fill } = state;
   const queries = kind === ENCODER ? source : target;
   const keys = kind === DECODER ? target : source;
   if (scores.length !== queries.length || scores[0].length !== keys.length || values.length !== keys.length) return null;
   const padding = queries.map(() => keys.map((token) => Number(token !== PAD)));
-  const causal = kind === DECODER ? queries.map((_, q) => keys.map((_, k) => Number(k <= q))) : null;
-  const allowed = padding.map((row, q) => row.map((x, k) => (causal ? x & causal[q][k] : x)));
+  const inDocument = documents(keys);
+  const pattern = kind === DECODER ? queries.map((_, q) => keys.map((_, k) => Number(PATTERNS[rule](q, k, size, inDocument)))) : null;
+  const allowed = padding.map((row, q) => row.map((x, k) => (pattern ? x & pattern[q][k] : x)));
   const clicks = queries.map(() => keys.map(() => NaN));
   for (const [q, k] of edits) if (allowed[q]?.[k] !== undefined) clicks[q][k] = allowed[q][k] ^= 1;
   const blocked = allowed.map((row) => row.map((x) => !x));
@@ -41,7 +43,7 @@ function compute(state, edits) {
   const weights = scores.map((row, q) => fillWeights(row, allowed[q], fill));
   const sums = weights.map((row, q) => ({ total: sumOf(row), empty: !allowed[q].some(Boolean) }));
   const output = weights.map((row) => mix(row, values));
-  return { queries, keys, padding, causal, clicks, allowed, blocked, filled, weights, sums, output, values };
+  return { queries, keys, padding, pattern, clicks, allowed, blocked, filled, weights, sums, output, values };
 }
 
 const TOGETHER = 5; // tokens: so many leave room for scores, weights, values and output in one line
@@ -62,8 +64,8 @@ const HINT = "Point at a cell, or move with the arrow keys; Space changes the ma
 const sentence = (part) =>
   `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
 const FRAME = `
-  <div class="lw-bar">${choice("kind", "attention", KINDS)}${sentence("source")}${sentence("target")}</div>
-  <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "causal")}${joined("+", "clicks")}${joined("→", "allowed")}
+  <div class="lw-bar">${choice("kind", "attention", KINDS)}${choice("rule", "rule", RULES)}${slider("size", "its size", 1, MAX_SIZE, 1)}${sentence("source")}${sentence("target")}</div>
+  <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "pattern")}${joined("+", "clicks")}${joined("→", "allowed")}
     <div class="mask-settings"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div>${choice("convention", "what the mask says", CONVENTIONS)}
       ${choice("fill", "blocked scores become", FILLS)}</div></div>
   <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
@@ -76,14 +78,14 @@ const FRAME = `
   <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details></div>`;
 
 class Studio extends View {
-  static TRAITS = ["source", "target", "kind", "edits", "history", "convention", "fill", "scores", "values"];
+  static TRAITS = ["source", "target", "kind", "rule", "size", "edits", "history", "convention", "fill", "scores", "values"];
   static FRAME = FRAME;
 
   make() {
     this.painting = [];
     this.grids = {
       padding: this.grid("padding", { title: "padding", tone: "rule", small: true }),
-      causal: this.grid("causal", { title: "causal", tone: "rule", small: true, shared: 7 }),
+      pattern: this.grid("pattern", { title: CAUSAL, tone: "rule", small: true, shared: 7 }),
       clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true, shared: 7 }),
       allowed: this.grid("allowed", { title: "the mask", tone: "mask", shared: 7, onPaint: (cells, done) => this.paint(cells, done) }),
       filled: this.grid("filled", { title: "scores as filled", tone: "scores" }),
@@ -174,10 +176,14 @@ class Studio extends View {
       const input = this.find(name);
       if (input !== input.getRootNode().activeElement || !input.matches(":focus")) input.value = state[name].join(" ");
     }
-    const roles = { [ENCODER]: ["queries and keys", "not used here"], [DECODER]: ["not used here", "queries and keys"], [CROSS]: ["keys", "queries"] };
-    const [source, target] = roles[state.kind];
-    this.find("source-role").textContent = `source: ${source}`;
-    this.find("target-role").textContent = `target: ${target}`;
+    const roles = { [ENCODER]: ["queries and keys", ""], [DECODER]: ["", "queries and keys"], [CROSS]: ["keys", "queries"] };
+    ["source", "target"].forEach((name, i) => {
+      const role = roles[state.kind][i];
+      this.find(`${name}-role`).textContent = `${name}: ${role}`;
+      this.find(name).parentElement.hidden = !role;
+    });
+    this.find("rule").parentElement.hidden = state.kind !== DECODER;
+    this.find("size").closest("label").hidden = state.kind !== DECODER || [CAUSAL, PACKED].includes(state.rule);
     this.find("undo").disabled = !state.history.length;
     this.find("reset").disabled = !state.edits.length;
   }
@@ -190,8 +196,8 @@ class Studio extends View {
     const { small, mask, numbers, feature } = smallerCells(rows, columns, features.length, this.width ?? 0);
     const shared = numbers ? SMALLER : undefined;
     grids.padding.show({ rows, columns, size: small, values: drawn.padding });
-    this.find("causal").parentElement.hidden = !drawn.causal;
-    if (drawn.causal) grids.causal.show({ rows, columns, size: small, shared, values: drawn.causal });
+    this.find("pattern").parentElement.hidden = !drawn.pattern;
+    if (drawn.pattern) grids.pattern.show({ title: state.rule, rows, columns, size: small, shared, values: drawn.pattern });
     grids.clicks.show({ rows, columns, size: small, shared, values: drawn.clicks });
     const note = `${count} of ${rows.length * columns.length} pairs may attend. Click or drag to change it.`;
     grids.allowed.show({ rows, columns, size: mask, shared, values: drawn.allowed, convention: state.convention, note });
@@ -234,7 +240,7 @@ class Studio extends View {
 
   askForCode() {
     if (!this.find("code").open) return;
-    const wanted = JSON.stringify(["source", "target", "kind", "edits"].map((name) => this.model.get(name)));
+    const wanted = JSON.stringify(["source", "target", "kind", "rule", "size", "edits"].map((name) => this.model.get(name)));
     if (wanted === this.wanted) return;
     this.wanted = wanted;
     this.model.send({ ask: "snippets" });

@@ -10,7 +10,8 @@ from lessons._checks import one_of, whole
 from lessons.masks import combine
 from lessons.widgets.base import LessonWidget, as_tensor, synced, to_tensor
 from lessons.widgets.front_end import front_end, style
-from lessons.widgets.mask_studio.constants import ADVICE, HISTORY
+from lessons.widgets.mask_studio.constants import ADVICE, CAUSAL, HISTORY, MAX_SIZE, PACKED, RULES
+from lessons.widgets.mask_studio.patterns import PATTERNS, read_text
 from lessons.widgets.mask_studio.snippets import write_snippets
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared import constants, rules
@@ -25,7 +26,8 @@ class MaskStudio(LessonWidget):
     """Rules and clicks -> mask -> scores -> weights -> output, next to each other; every click takes effect at once.
 
     source, target: two sentences, each a text, a list of tokens or a number of tokens; "<pad>" is padding.
-    kind: one of shared.constants.KINDS; it decides which tokens are queries and keys, and whether the mask is causal.
+    kind: one of shared.constants.KINDS; it decides which tokens are queries and keys, and whether the rule applies.
+    rule: of decoder self-attention, one of constants.RULES; size: its window, prefix, stride or chunk, 1 to 16.
     scores (Q, K) and values (K, d_v): tensors or nested lists; drawn from a fixed seed unless given.
 
     `edits` are the learner's clicks, pairs [query, key] that are inverted against the rules. All traits can
@@ -35,7 +37,7 @@ class MaskStudio(LessonWidget):
     _esm = front_end("mask_studio")
     _css = style("mask_studio")
 
-    source, target, kind, edits, history, convention, fill = (synced() for _ in range(7))
+    source, target, kind, rule, size, edits, history, convention, fill = (synced() for _ in range(9))
     scores, values = as_tensor(synced()), as_tensor(synced())
     _beside = ("_own",)
 
@@ -46,6 +48,8 @@ class MaskStudio(LessonWidget):
         kind: str = constants.DECODER,
         scores: Any = None,
         values: Any = None,
+        rule: str = CAUSAL,
+        size: int = 2,
         **options: Any,
     ):
         source = rules.read_tokens(SOURCE if source is None else source, "source")
@@ -57,6 +61,8 @@ class MaskStudio(LessonWidget):
             source=source,
             target=target,
             kind=kind,
+            rule=rule,
+            size=size,
             edits=[],
             history=[],
             convention=constants.ALLOWED,
@@ -80,7 +86,10 @@ class MaskStudio(LessonWidget):
     @property
     def rule_masks(self) -> dict[str, Tensor]:
         """Each rule by its name: `allowed` (Q, K), True = may attend."""
-        return rules.build_rules(self.query_tokens, self.key_tokens, self.kind)
+        padding = {"padding": rules.padding(self.query_tokens, self.key_tokens)}
+        if self.kind != constants.DECODER:
+            return padding
+        return padding | {self.rule: PATTERNS[self.rule].build(read_text(self.key_tokens, self.size))}
 
     @property
     def allowed(self) -> Tensor:
@@ -115,7 +124,8 @@ class MaskStudio(LessonWidget):
 
     def snippets(self) -> dict[str, str]:
         """Code that builds this mask, for each library; snippets.VARIABLES has the name of the variable it defines."""
-        return write_snippets(self.query_tokens, self.key_tokens, self.kind, self.edits)
+        pattern, text = PATTERNS[self.rule], read_text(self.key_tokens, self.size)
+        return write_snippets(self.query_tokens, self.key_tokens, self.kind, self.edits, pattern, text)
 
     # Clicks
 
@@ -168,6 +178,15 @@ class MaskStudio(LessonWidget):
     @validate("source", "target")
     def _check_tokens(self, proposal: dict) -> list[str]:
         return rules.read_tokens(proposal["value"], proposal["trait"].name)
+
+    @validate("rule")
+    def _check_rule(self, proposal: dict) -> str:
+        return _one_of(RULES, proposal["value"], "rule")
+
+    @validate("size")
+    def _check_size(self, proposal: dict) -> int:
+        whole(1, MAX_SIZE, size=proposal["value"])
+        return proposal["value"]
 
     @validate("kind", "convention", "fill")
     def _check_choice(self, proposal: dict) -> str:
@@ -228,12 +247,17 @@ class MaskStudio(LessonWidget):
         names = [f"{row} “{self.query_tokens[row]}”" for row in self.empty_rows]
         return f"May attend to nothing: query {', '.join(names)}. {ADVICE}" if names else ""
 
+    def _name_rule(self) -> str:
+        if self.kind != constants.DECODER or self.rule == CAUSAL:
+            return ""
+        return f", {self.rule}" if self.rule == PACKED else f", {self.rule} {self.size}"
+
     def __repr__(self) -> str:
         allowed = self.allowed
         clicks = "1 click" if len(self.edits) == 1 else f"{len(self.edits)} clicks"
         empty = f"; may attend to nothing: query {', '.join(map(str, self.empty_rows))}" if self.empty_rows else ""
         return (
-            f"MaskStudio: {self.kind}, {allowed.size(0)} queries × {allowed.size(1)} keys, "
+            f"MaskStudio: {self.kind}{self._name_rule()}, {allowed.size(0)} queries × {allowed.size(1)} keys, "
             f"{int(allowed.sum())} of {allowed.numel()} pairs may attend, {clicks}, fill {self.fill}{empty}"
         )
 

@@ -47,13 +47,10 @@ def queries_and_keys(source: list[str], target: list[str], kind: str) -> tuple[l
     return queries, keys
 
 
-def build_rules(queries: list[str], keys: list[str], kind: str) -> dict[str, Tensor]:
-    """Each rule by its name, as `allowed` of shape (Q, K); True = may attend."""
+def padding(queries: list[str], keys: list[str]) -> Tensor:
+    """`allowed` (Q, K): True = the key is no padding."""
     is_token = torch.tensor([[int(token != PAD) for token in keys]])
-    rules = {"padding": masks.padding(is_token, pad_id=0)[0, 0].expand(len(queries), -1)}
-    if kind == DECODER:
-        rules["causal"] = masks.causal(len(queries))
-    return rules
+    return masks.padding(is_token, pad_id=0)[0, 0].expand(len(queries), -1)
 
 
 def toggle(allowed: Tensor, edits: Iterable[Sequence[int]]) -> Tensor:
