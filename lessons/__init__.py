@@ -15,7 +15,7 @@
     floor 1   layers           FeedForward, EncoderLayer, DecoderLayer
               tiled            attention a tile of the weights at a time, and the softmax over blocks of keys
               torch_attention  MultiheadAttentionByHand: torch's own module, step by step, with its two masks
-              costs            what a layer costs: multiply-adds, steps in a row, hops between tokens, seconds
+              costs            what a layer costs: multiply-adds, steps in a row, hops between tokens, seconds, bytes
               mask_arguments   what the mask arguments of torch and of this course mean, asked by trying
               tasks            data to learn from: generated, or read from a file of sentence pairs, or one text
     floor 2   transformer      Encoder, Decoder, Transformer, count_parameters()

@@ -1,15 +1,18 @@
-"""What a layer costs: multiply-adds, products that wait for one another, hops from token to token, seconds.
+"""What a layer costs: multiply-adds, products that wait for one another, hops from token to token, seconds, bytes.
 
 Attention Is All You Need (arXiv 1706.03762), section 4 and table 1.
 """
 
 import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, UntypedStorage
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
 from torch.utils.flop_counter import FlopCounterMode
 
 from lessons._checks import positive
@@ -75,3 +78,49 @@ def cpu_seconds(run: Callable[[], object], *, repeats: int = 9) -> float:
         run()
         taken.append(time.process_time() - start)
     return median(taken)
+
+
+def peak_bytes(run: Callable[[], object]) -> int:
+    """The most bytes of tensors that `run()` has in memory at one time, its result included.
+
+    What was there before doesn't count, nor does what a kernel keeps to itself. Tensors on the device "meta" have sizes
+    and no numbers: with them, it tells what a run would need on a machine with enough memory.
+    """
+    with _Alive() as alive:
+        result = run()
+    del result
+    return alive.most
+
+
+class _Alive(TorchDispatchMode):
+    """Adds up the bytes of the tensors that operations make, and subtracts them when they are freed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.most = 0
+        self.known: dict[int, weakref.ref[UntypedStorage]] = {}
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        for storage in _storages((args, kwargs)):
+            self._remember(storage, 0)
+        result = function(*args, **(kwargs or {}))
+        for storage in _storages(result):
+            self._remember(storage, storage.nbytes())
+        return result
+
+    def _remember(self, storage: UntypedStorage, size: int) -> None:
+        key = id(storage)
+        if key in self.known:
+            return
+
+        def freed(_: object) -> None:
+            self.now -= size
+            del self.known[key]
+
+        self.known[key] = weakref.ref(storage, freed)
+        self.now += size
+        self.most = max(self.most, self.now)
+
+
+def _storages(values: Any) -> Iterator[UntypedStorage]:
+    return (x.untyped_storage() for x in tree_iter(values) if isinstance(x, Tensor))

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.attention import MultiHeadAttention
-from lessons.costs import cpu_seconds, hops, longest_chain, multiply_adds
+from lessons.attention import MultiHeadAttention, attend
+from lessons.costs import cpu_seconds, hops, longest_chain, multiply_adds, peak_bytes
+from lessons.tiled import tiled_attention
 
 
 def states(cell, x):
@@ -88,3 +89,34 @@ def test_cpu_seconds_is_the_median_and_leaves_the_first_run_out(monkeypatch):
 def test_cpu_seconds_refuses_no_repeats():
     with pytest.raises(ValueError, match="repeats is 0"):
         cpu_seconds(lambda: None, repeats=0)
+
+
+def test_peak_bytes_counts_what_is_there_at_one_time():
+    def three(keep):
+        made = []
+        for _ in range(3):
+            made = [*made, torch.zeros(100)] if keep else [torch.zeros(100)]
+        return made
+
+    x = torch.zeros(10)
+    assert peak_bytes(lambda: torch.zeros(1000)) == 4000
+    assert peak_bytes(lambda: three(keep=True)) == 1200
+    assert peak_bytes(lambda: three(keep=False)) == 800  # the new one is made before the old one goes
+    assert peak_bytes(lambda: x.view(2, 5)) == peak_bytes(lambda: x.add_(1)) == 0
+    assert peak_bytes(lambda: (x + 1).view(2, 5) + 1) == 80
+    assert peak_bytes(lambda: torch.empty(10**12, device="meta")) == 4 * 10**12
+
+
+def test_the_memory_of_attention_grows_with_the_square_and_in_tiles_with_the_length():
+    def grows(attention):
+        short, long = (torch.randn(n, 8) for n in (1024, 2048))
+        return peak_bytes(lambda: attention(long, long, long)) / peak_bytes(lambda: attention(short, short, short))
+
+    assert grows(lambda q, k, v: attend(q, k, v)[0]) > 3.9
+    assert grows(tiled_attention) < 2
+
+
+def test_peak_bytes_with_a_backward_pass():
+    q = torch.randn(200, 4, requires_grad=True)
+    tiles = peak_bytes(lambda: tiled_attention(q, q, q, query_block=20, key_block=20).sum().backward())
+    assert 0 < tiles < 200 * 200 * 4 < peak_bytes(lambda: attend(q, q, q)[0].sum().backward())
