@@ -18,7 +18,7 @@ from lessons.decoding import Cached, distribution, greedy, last
 from lessons.exercises.paper_results import errors
 from lessons.language_model import GroupedQueryAttention, RMSNorm, Rotary, SwiGLU
 from lessons.layers import DecoderLayer, EncoderLayer
-from lessons.masks import allowed_to_additive, causal, combine, padding
+from lessons.masks import allowed_to_additive, causal, combine, padding, sliding_window
 from lessons.parity import BERT_LAYER_NAMES, BERT_NAMES, from_bert_names, from_torch, load_from_torch
 from lessons.positions import RotaryPositions, SinusoidalPositions
 from lessons.pretrained import SentenceEncoder, mean_pooling
@@ -459,3 +459,15 @@ def test_16_from_the_paper_to_llama(seed):
     ours = GroupedQueryAttention(heads * d, heads, kv_heads, rotary=Rotary(d)).double()
     matrices = [layer.weight for layer in (ours.q_proj, ours.k_proj, ours.v_proj, ours.out_proj)]
     assert_same(card.attention(x, *matrices, d), ours(x, causal(t))[0], [x, *matrices])
+
+
+@five_draws
+def test_17_long_texts(seed):
+    card, (b, queries, keys, d, d_v, window, size) = run_card("17"), sizes(seed, 7)
+    q, k, v = draw(b, queries, d), draw(b, keys, d), draw(b, keys, d_v)
+    near = (
+        sliding_window(queries, window, offset=max(0, keys - queries))[:, :keys] & (torch.arange(queries) > 0)[:, None]
+    )
+    ours = attend(q, k, v, near)[0]  # the first query has no key
+    assert_same(card.tiled(q, k, v, lambda i, j: near[i, j], size), ours, [q, k, v])
+    assert_same(card.tiled(1e4 * q, k, v, lambda i, j: near[i, j], size), attend(1e4 * q, k, v, near)[0], [v])

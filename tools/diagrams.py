@@ -478,10 +478,10 @@ GROUPS = (
         gap=24,
         kind="data",
         chained=True,
-        lessons={"16": "From the paper\nto Llama"},
+        lessons={"16": "From the paper\nto Llama", "17": "Long texts"},
     ),
 )
-READY = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16")
+READY = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17")
 
 
 def _lesson(box: Box, number: str, title: str, ready: Collection[str]) -> str:
@@ -598,10 +598,60 @@ def encoder_layer() -> str:
     return _picture("encoder-layer", 370, "An encoder layer: Post-LN and Pre-LN", description, parts)
 
 
+# --- Attention a tile at a time -------------------------------------------------------------------------------------
+
+BLOCKS = 5  # that the queries and the keys are cut into
+NOW = {"q": 1, "k": 3, "v": 3, "output": 1}  # the blocks that meet
+
+
+def _column(x: float, name: str) -> list[str]:
+    """A matrix in the large memory, cut into blocks of rows; the one that is read or written is colored."""
+    kind = "softmax" if name == "output" else "learned"
+    kinds = [kind if row == NOW[name] else "data" for row in range(BLOCKS)]
+    blocks = [_frame(Box(x, 158 + 40 * row, 54, 36, kind), 4) for row, kind in enumerate(kinds)]
+    return [*blocks, _text(x, 120, name, 15, font_weight="600")]
+
+
+def tiled_attention() -> str:
+    """Which part of attention is in which memory of a GPU, when it is computed a tile at a time."""
+    large, small = Box(196, 228, 336, 300, "group"), Box(686, 228, 492, 300, "group")
+    xs = {name: 84.0 + 75 * i for i, name in enumerate(NOW)}
+    q, k = Box(524, 250, 92, 76, "learned", "block\nof q"), Box(650, 168, 116, 56, "learned", "block of k^{T}")
+    tile = Box(650, 250, 116, 76, "product", "one tile\nof scores")
+    v = Box(650, 336, 116, 56, "learned", "block of v")
+    state = Box(838, 250, 160, 112, "softmax", "highest\ntotal\nsummed", "for each query")
+    parts = [
+        _frame(large, 12),
+        _frame(small, 12),
+        _text(large.x, 92, "Large memory: 40 GB, 1.5 TB/s", 15, font_weight="600"),
+        _text(small.x, 92, "Small memory at the units: 192 KB each, 19 TB/s", 15, font_weight="600"),
+        *[part for name, x in xs.items() for part in _column(x, name)],
+        *[_box(box) for box in (q, k, tile, v, state)],
+        _line(q.right(), tile.left()),
+        _line(k.bottom, tile.top),
+        _line(tile.right(), state.left()),
+        _line(v.right(), (state.x, v.y), state.bottom),
+        _arrow((364, 168), (440, 168), "read"),
+        _arrow((440, 336), (364, 336), below="write"),
+        _quiet(480, 404, "The scores of all pairs are never in the large memory."),
+        _quiet(
+            480, 426, "The next block of k and v updates the three sums; after the last one, output = summed / total."
+        ),
+    ]
+    description = (
+        "Left, the large memory of a GPU, 40 gigabytes at 1.5 terabytes a second: q, k, v and the output, each in "
+        "blocks of rows. Right, the small memory at the computing units, 192 kilobytes each, 19 terabytes a second in "
+        "all: one block of q, one block of k and one of v, one tile of scores, and for each query highest, total and "
+        "summed. Blocks are read from left to right; the output is written back once, after the last block of keys."
+    )
+    return _picture("tiled-attention", 450, "Attention, a tile at a time", description, parts)
+
+
 DIAGRAMS: dict[str, Callable[[], str]] = {
     "scaled_dot_product_attention": scaled_dot_product_attention,
     "multi_head_attention": multi_head_attention,
     "encoder_layer": encoder_layer,
     "encoder_decoder": encoder_decoder,
+    "tiled_attention": tiled_attention,
     "course_map": course_map,
 }
