@@ -69,6 +69,12 @@ future_hidden = Exercise(
             "Row 0 is empty: the first query may attend to itself. Does a loop start at 1?",
         ),
         Mistake(
+            lambda n: torch.ones(n, dtype=torch.bool),
+            "That is one row for all queries. Each has its own: compare the key positions, a row, with the query "
+            "positions, a column ([:, None]).",
+            also=(lambda n: torch.ones(1, n, dtype=torch.bool),),
+        ),
+        Mistake(
             edited(_triangle, "tril()", "tril().flip(1)"),
             "The triangle is mirrored: row 0 allows the last key. Key 0 is on the left, and every query may attend to "
             "it.",

@@ -91,7 +91,7 @@ bug_hunt = Exercise(
             "The heads are next to their features now, (B, Q, H, d). Merge the last two axes.",
         ),
         Mistake(
-            lambda q, k, v, num_heads: join_heads(attend(*(split_heads(x, num_heads) for x in (q, k, v)))),
+            edited(heads_attend, "[0])", ")"),
             "attend returns two things, output and weights. Join the first.",
         ),
     ],

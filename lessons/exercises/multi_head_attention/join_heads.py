@@ -69,6 +69,11 @@ joining = Exercise(
             lambda x: x.transpose(1, 2).reshape(x.size(0), x.size(1), -1),
             "The sizes are mixed up: x is (B, H, T, d), in this order, and the result has T rows.",
         ),
+        Mistake(
+            lambda x: x.permute(2, 0, 1, 3).reshape(x.size(0), x.size(2), -1),
+            "You brought the tokens in front of the batch. The batch stays first: swap axes 1 and 2 alone.",
+            also=(edited(join_heads, ".transpose(1, 2)", ".permute(2, 0, 1, 3)"),),
+        ),
     ],
     hints=[
         "This is splitting in reverse: undo the two steps, the last one first.",

@@ -67,6 +67,7 @@ splitting = Exercise(
                 edited(split_any, ".transpose(-3, -2)", ".permute(0, 2, 1, 3)"),
                 lambda x, h: x.reshape(x.size(0), x.size(1), h, x.size(-1) // h).transpose(1, 2),
                 lambda x, h: x.reshape(x.size(0), x.size(1), h, -1).transpose(1, 2),
+                lambda x, h: torch.stack(x.chunk(h, dim=-1), dim=1),
             ),
         ),
         Mistake(

@@ -197,6 +197,10 @@ one_function = Exercise(
             edited(_in_plain_steps, "if allowed is not None", "if allowed"),
             "A table of many truth values is neither True nor False. Ask whether there is one: if allowed is not None.",
         ),
+        Mistake(
+            edited(attention_layer, (" @ w_q", ""), (" @ w_k", ""), (" @ w_v", "")),
+            "The three matrices are not used: queries, keys and values are what they make of the tokens.",
+        ),
     ],
     hints=[
         "There are three projections. Which of the two inputs does each one use?",

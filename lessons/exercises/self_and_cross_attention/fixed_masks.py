@@ -56,6 +56,13 @@ bug_hunt = Exercise(
             ),
             "The bug is still there, and cross-attention, which was right, is wrong now: its keys are the source, and "
             "so is its padding id.",
+            also=(
+                edited(
+                    three_masks,
+                    ("pad_id=tgt_pad_id", "pad_id=src_pad_id"),
+                    ("tgt_real, src_real", "tgt_real, (tgt != tgt_pad_id)[:, None, None]"),
+                ),
+            ),
         ),
         Mistake(
             edited(three_masks, "& tgt_real, src_real", "& tgt_real, tgt_real"),
@@ -122,6 +129,10 @@ bug_hunt = Exercise(
             "The decoder's self-attention hides no padding now, only the future. Its keys are the target: hide the "
             "padding of the target, too.",
             also=(edited(three_masks, "masks.causal(tgt.size(1)) & tgt_real", "masks.causal(tgt.size(1))"),),
+        ),
+        Mistake(
+            edited(three_masks, "& tgt_real", "& src_real"),
+            "The decoder's self-attention hides the padding of the source. Its own keys are the target.",
         ),
     ],
     hints=[

@@ -31,6 +31,7 @@ weights_shape = Exercise(
             also=(lambda: (7, 2, 5), lambda: (5, 7, 2), lambda: (7, 5, 2)),
         ),
         Mistake(lambda: (2, 35), "That is how many weights there are. They stay a table, with a row for each query."),
+        Mistake(lambda: (7, 5), "Each sentence pair has a table of its own, and its rows are queries: who asks?"),
         Mistake(
             lambda: (2, 16, 7),
             "Rows are queries: one for each target token, and not one for each feature.",

@@ -77,3 +77,13 @@ with wrong("The triangle is mirrored"):
         for i in range(num_queries):
             mask[i, num_queries - i - 1 :] = True
         return mask
+
+
+edit("position[:, None]", "position", "one row for all queries")
+
+
+with wrong("one row for all queries"):
+
+    def my_causal(num_queries):
+        position = torch.arange(num_queries)
+        return position <= position

@@ -41,3 +41,5 @@ edit("x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "x.sum(1)"
 edit("transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "transpose(1, 3).flatten(2)", "axes 1 and 3")
 
 edit("x.size(2), -1", "x.size(1), -1", "The sizes are mixed up")
+
+edit("transpose(1, 2)", "permute(2, 0, 1, 3)", "in front of the batch")

@@ -60,3 +60,5 @@ with wrong("Count the axes from the end"):
 
 
 edit("num_heads, features // num_heads", "features // num_heads, num_heads", "the heads are last")
+
+edit("dim=-3", "dim=1", "Count the axes from the end", of=1)

@@ -129,3 +129,10 @@ with wrong("w_v is not used"):
 edit("q.shape[-1] ** 0.5", "k.shape[-2] ** 0.5", "the number of keys", of=1)
 
 edit("if allowed is not None", "if allowed", "neither True nor False", of=1)
+
+
+edit(
+    "queries_from @ w_q, keys_from @ w_k, keys_from @ w_v",
+    "queries_from, keys_from, keys_from",
+    "matrices are not used",
+)

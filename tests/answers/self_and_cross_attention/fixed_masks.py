@@ -64,3 +64,14 @@ edit("encoder_self = (src", "encoder_self = masks.causal(src.size(1)) & (src", "
 edit(" & (tgt != tgt_pad_id)[:, None, None, :]", "[None, None]", "hides no padding now")
 
 edit("(tgt != tgt_pad_id)[:, None, None, :]", "(tgt != tgt_pad_id)[:, None, :, None]", "you hid rows")
+
+
+edit("(tgt != tgt_pad_id)", "(src != src_pad_id)", "Its own keys are the target")
+
+with wrong("cross-attention, which was right, is wrong now"):
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        encoder_self = (src != src_pad_id)[:, None, None, :]
+        decoder_self = masks.causal(tgt.size(1)) & (tgt != src_pad_id)[:, None, None, :]
+        cross = (tgt != tgt_pad_id)[:, None, None, :]
+        return encoder_self, decoder_self, cross

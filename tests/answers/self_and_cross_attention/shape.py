@@ -31,3 +31,5 @@ edit("5, 7", "7, 16", "That is the memory")
 edit("2, 5, 7", "14, 5", "That is not it.")
 
 edit("5, 7", "16, 7", "not one for each feature")
+
+edit("2, 5, 7", "7, 5", "its rows are queries")
