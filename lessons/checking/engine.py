@@ -241,8 +241,26 @@ class Exercise:
         if cases[first].inputs and not gradients_alone:
             relations = self._related(cases[first], [(got[i], want[i]) for i in wrong])
             told.append(self._right_ones(got[first], want[first]))
+            told.append(self._without_effect(candidate, cases[first], got[first]))
             told += relations or [self._first_stage(candidate, cases[first]) or self._spread(got[first], want[first])]
         return "\n".join(story for story in told if story)
+
+    def _without_effect(self, candidate: Any, case: Case, got: Outcome) -> str | None:
+        """Which arguments my results do not depend on, though the right ones do."""
+        if got.error is not None or len(got.results) != len(self.outputs):
+            return None
+        parameters = inspect.signature(actual(self.reference)).parameters
+        names = [name for name in case.inputs if name in parameters]
+        changed = [case.inputs | {name: running.changed(case.inputs[name])} for name in names]
+        cases = [*map(Case, [case.inputs, *changed])]
+        wants = [self.run(self.reference, each) for each in cases]
+        mine, _ = self.try_out(candidate, cases, wants)
+        idle = [
+            name
+            for name, one, right in zip(names, mine[1:], wants[1:])
+            if one.gives(mine[0]) and right.gives(wants[0]) is False
+        ]
+        return f"Your result does not depend on {', '.join(idle)}; it should." if idle else None
 
     def _related(self, case: Case, outcomes: list[tuple[Outcome, Outcome]]) -> list[str]:
         """How the first result that is wrong relates to the right one."""

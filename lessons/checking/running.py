@@ -57,6 +57,24 @@ class Outcome:
             and all(map(equal, self.gradients, other.gradients))
         )
 
+    def gives(self, other: "Outcome") -> bool | None:
+        """Whether both gave the same floats; None if either gave anything else."""
+        results = *self.results, *other.results
+        floats = all(is_tensor(x) and x.is_floating_point() and x.numel() <= LARGE for x in results)
+        if not results or not floats or len(self.results) != len(other.results):
+            return None
+        return all(map(equal, self.results, other.results))
+
+
+def changed(thing: Any) -> Any:
+    """Another value of the same kind and shape, far from it; what is neither float nor bool stays as it is."""
+    if is_tensor(thing) and thing.is_floating_point():
+        more = torch.linspace(-1, 2, thing.numel(), dtype=thing.dtype).view(thing.shape)
+        return thing.flip(tuple(range(thing.dim()))) + more
+    if isinstance(thing, bool) or (is_tensor(thing) and thing.dtype == torch.bool):
+        return not thing if isinstance(thing, bool) else ~thing
+    return 1.5 * thing + 0.3 if isinstance(thing, float) else thing
+
 
 def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like: Outcome | None = None) -> Outcome:
     """Call the candidate through `call`. like: for what a learner wrote, a right outcome, if there is one.

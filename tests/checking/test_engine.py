@@ -94,6 +94,34 @@ def test_a_wrong_value_nobody_foresaw():
     assert report.evidence == EVIDENCE.format(yours="[[0.2000, 0.3000, 0.5000],\n [0.3000, 0.3000, 0.4000]]")
 
 
+def test_arguments_without_effect_are_named():
+    def scaled(x, scale, shift, negative):
+        return (-x if negative else x) * scale + shift
+
+    def draw(generator):
+        return [Case({"x": X, "scale": 2.0, "shift": X.sum(0), "negative": False, "unused": 1.0})]
+
+    def call(f, x, scale, shift, negative, unused):
+        return f(x, scale, shift, negative)
+
+    exercise = Exercise("f", scaled, draw, [], [], call=call)
+    for candidate, named in [
+        (lambda x, scale, shift, negative: x.square() * scale, "shift, negative"),
+        (lambda x, scale, shift, negative: shift.expand(2, 3), "x, scale, negative"),
+        (lambda x, scale, shift, negative: torch.ones(3), "x, scale, shift, negative"),
+    ]:
+        assert f"\nYour result does not depend on {named}; it should." in exercise.check(candidate).message
+    for candidate in [
+        lambda x, scale, shift, negative: (-x if negative else x) * scale * shift,
+        lambda x, scale, shift, negative: [x],
+        lambda x, scale, shift, negative: (x, x),
+        lambda x, scale, shift, negative: x @ shift[:1],
+    ]:
+        assert "does not depend" not in exercise.check(candidate).message
+    nothing = Exercise("f", lambda x: None, lambda generator: [Case({"x": X})], [], [])
+    assert "does not depend" not in nothing.check(lambda x: torch.ones(2)).message
+
+
 def test_numbers_that_look_alike_get_more_digits():
     message = toy.check(lambda x: shares(x) * 1.0002).message
     yours, expected = re.search(r"yours (\S+), expected (\S+)\.\n", message).groups()
