@@ -113,6 +113,15 @@ embedding = Exercise(
             "and F.embedding(ids, table) don't.",
             seen_in="gradients",
         ),
+        Mistake(
+            edited(embed, "math.sqrt(table.size(-1))", "int(math.sqrt(table.size(-1)))"),
+            "You rounded √D to a whole number. It need not be one: math.sqrt(D), without int.",
+            also=(edited(embed, "math.sqrt(table.size(-1))", "round(math.sqrt(table.size(-1)))"),),
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "table[ids[0]]"),
+            "Only the first sentence is embedded. ids is (B, T): table[ids] looks up all sentences at once, (B, T, D).",
+        ),
     ],
     hints=[
         "You can index a table with a whole tensor of ids: table[ids].",

@@ -102,6 +102,10 @@ left_padding = Exercise(
             lambda real: real.long(),
             "Those are 1 for each token and 0 for padding. Count the tokens from left to right, with cumsum.",
         ),
+        Mistake(
+            lambda real: position_ids(real)[:1].expand(real.shape),
+            "Every sentence got the positions of the first. Each has its own padding: count along each row.",
+        ),
     ],
     hints=[
         "A token's position is the number of tokens before it.",

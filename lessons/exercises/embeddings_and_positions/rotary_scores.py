@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from torch import Tensor
 
 from lessons.checking.edits import edited
@@ -91,6 +92,10 @@ scores = Exercise(
             edited(rotary_scores, ("@", "*"), (".mT", "")),
             "You multiplied q and k number by number. A score is a dot product, of each query with each key: q @ k.T.",
             also=(lambda q, k, a: (rotate(q, a) * rotate(k, a)).sum(-1) / math.sqrt(q.size(-1)),),
+        ),
+        Mistake(
+            lambda q, k, a: rotary_scores(q, k, a).masked_fill(torch.ones(len(q), len(q)).triu(1).bool(), -math.inf),
+            "You applied a causal mask. The task has none: every query has a score with every key.",
         ),
     ],
     hints=[

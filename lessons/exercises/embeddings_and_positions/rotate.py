@@ -35,6 +35,12 @@ def _angles_repeated(x, angles):
     return x * angles.cos().repeat(1, 2) + crosswise * angles.sin().repeat(1, 2)
 
 
+def _angle_of_the_feature(x, angles):
+    return torch.stack(
+        [torch.stack([row[i] * turn[i].cos() for i in range(0, len(row), 2)]) for row, turn in zip(x, angles)]
+    )
+
+
 def _halves_and_neighbors(x, angles):
     first, second = x.chunk(2, dim=-1)
     crosswise = torch.cat([-second, first], dim=-1)
@@ -136,6 +142,19 @@ turning = Exercise(
             edited(rotate, ".flatten(-2)", ""),
             "Each pair is rotated correctly, but the pairs are still on an axis of their own, (T, d / 2, 2). "
             ".flatten(-2) joins the last two axes.",
+        ),
+        Mistake(
+            _angle_of_the_feature,
+            "There are half as many angles as features: features 2 i and 2 i + 1 are pair i, and have the angle "
+            "angles[t, i].",
+            also=(
+                edited(
+                    _angle_of_the_feature,
+                    ("row[i]", "x[t, i]"),
+                    ("turn[i]", "angles[t, i]"),
+                    ("for row, turn in zip(x, angles)", "for t, row in enumerate(x)"),
+                ),
+            ),
         ),
     ],
     hints=[

@@ -174,6 +174,10 @@ waves = Exercise(
             edited(_in_plain_steps, "10000", "math.e"),
             "Your base is e: exp(−2i / D) alone is e^(−2i / D). The base is 10000: exp(−2i / D · log 10000).",
         ),
+        Mistake(
+            edited(_in_plain_steps, "2 * pair", "2 * (pair + 1)"),
+            "Your pairs count from 1. The first one is pair 0, and its exponent is 0: its angle is t itself.",
+        ),
     ],
     hints=[
         "First the angles, one row per position, one column per pair: position / 10000 ** (2i / D).",

@@ -61,3 +61,8 @@ with wrong("no gradient flows back to the table"):
         layer = nn.Embedding(table.size(0), table.size(1))
         layer.weight.data = table
         return layer(ids) * math.sqrt(table.size(1))
+
+
+edit("table.size(-1) ** 0.5", "int(table.size(-1) ** 0.5)", "You rounded √D")
+
+edit("table[ids]", "table[ids[0]]", "Only the first sentence")

@@ -69,3 +69,10 @@ with wrong("The count runs on from one sentence into the next"):
 
     def my_position_ids(real):
         return (real.flatten().cumsum(0).view_as(real) - 1) * real
+
+
+with wrong("the positions of the first"):
+
+    def my_position_ids(real):
+        padding = (~real[0]).sum()
+        return (torch.arange(real.size(1)) - padding).clamp(min=0).expand(real.shape)

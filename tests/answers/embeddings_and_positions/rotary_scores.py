@@ -48,3 +48,18 @@ with wrong("number by number"):
 
     def my_rotary_scores(q, k, angles):
         return rotate(q, angles) * rotate(k, angles) / math.sqrt(q.size(-1))
+
+
+with wrong("You applied a causal mask"):
+
+    def my_rotary_scores(q, k, angles):
+        scores = rotate(q, angles) @ rotate(k, angles).T / math.sqrt(q.size(-1))
+        return scores.masked_fill(~torch.ones_like(scores).tril().bool(), -torch.inf)
+
+
+with wrong("does not depend on k"):
+
+    def my_rotary_scores(q, k, angles):
+        q = rotate(q, angles)
+        k = rotate(q, angles)
+        return q @ k.T / math.sqrt(q.size(-1))

@@ -107,3 +107,14 @@ edit(
 edit("angles), angles)).flatten(-2)", "angles), angles))", "the pairs are still on an axis of their own", of=1)
 
 edit("pairs = torch", "angles = angles[0].expand_as(angles)\n    pairs = torch", "by the angles of the first", of=1)
+
+with wrong("half as many angles as features"):
+
+    def my_rotate(x, angles):
+        result = torch.zeros(x.shape)
+        for t in range(x.size(0)):
+            for i in range(0, x.size(1), 2):
+                a, b, angle = x[t, i], x[t, i + 1], angles[t, i]
+                result[t, i] = a * angle.cos() - b * angle.sin()
+                result[t, i + 1] = a * angle.sin() + b * angle.cos()
+        return result

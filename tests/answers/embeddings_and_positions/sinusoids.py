@@ -137,3 +137,6 @@ with wrong("They are in radians"):
         angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
         angles = torch.deg2rad(angles)
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
+
+
+edit("0, d_model, 2) *", "2, d_model + 2, 2) *", "Your pairs count from 1", of=2)
