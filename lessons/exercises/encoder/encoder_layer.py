@@ -261,6 +261,23 @@ whole = Exercise(
             [("return self.norm2(x + self.feed_forward(x))", "return x")],
             "The feed-forward network is missing: a layer has two sublayers.",
         ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                "return x + self.feed_forward(self.norm2(x))",
+                "return self.norm2(x + self.feed_forward(x))",
+            ),
+            "With norm_first=True the second sublayer is still Post-LN. Both are Pre-LN then: "
+            "x + feed_forward(norm2(x)).",
+        ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                "x = self.norm1(x + self.attend(x, allowed))",
+                "x = x + self.attend(self.norm1(x), allowed)",
+            ),
+            "With norm_first=False the first sublayer is still Pre-LN. Both are Post-LN then: norm1(x + attention(x)).",
+        ),
     ],
     hints=[
         "Two sublayers, each as in my_surround: self-attention with norm1, then the feed-forward network with norm2.",

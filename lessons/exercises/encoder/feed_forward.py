@@ -56,6 +56,7 @@ feeding = Exercise(
         Mistake(
             edited(feed_forward, "hidden @ w2 + b2", "(hidden @ w2 + b2).clamp(min=0)"),
             "max(0, …) came twice. The second layer's output stays as it is: it may be negative.",
+            also=(edited(feed_forward, "hidden @ w2 + b2", "(hidden @ w2).clamp(min=0) + b2"),),
         ),
         Mistake(
             edited(feed_forward, "return hidden", "return x + hidden"),

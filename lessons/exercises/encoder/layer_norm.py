@@ -118,6 +118,7 @@ norm = Exercise(
         Mistake(
             edited(layer_norm, "(variance", "(len(weight) * variance"),
             "You used the sum of the squares. The variance is their mean: the sum, divided by D.",
+            also=(edited(layer_norm, "(variance + eps).sqrt()", "((len(weight) * variance).sqrt() + eps)"),),
         ),
         Mistake(edited(layer_norm, " + bias", ""), "The bias is not added."),
         Mistake(

@@ -134,11 +134,6 @@ residual = Exercise(
             lambda x, f, norm, first, second: surround(x, f, norm, first) if second is None else x + f(second(norm(x))),
             "Both norms are in front of the sublayer. The second one normalizes what the sublayer gives.",
             seen_in=TWO,
-            also=(
-                lambda x, f, norm, first, second: (
-                    surround(x, f, norm, first) if second is None else x + norm(f(second(x)))
-                ),
-            ),
         ),
         Mistake(
             edited(surround, "else second_norm(change)", "else norm(change)"),
@@ -218,6 +213,16 @@ residual = Exercise(
                     ("x + sublayer(x)", "x + second_norm(sublayer(x))"),
                 ),
             ),
+        ),
+        Mistake(
+            lambda x, f, norm, first, second: surround(x, f, norm, first) if second is None else x + norm(f(second(x))),
+            "The two norms are swapped: norm comes before the sublayer, and second_norm after it.",
+            seen_in=TWO,
+        ),
+        Mistake(
+            lambda x, f, norm, first, second: surround(x, f, norm, second is not None, second),
+            "Without a second norm, norm_first is ignored: you always put the norm last. With norm_first=True it is "
+            "x + sublayer(norm(x)), with or without a second norm.",
         ),
     ],
     hints=[

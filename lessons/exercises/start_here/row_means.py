@@ -84,6 +84,10 @@ row_means = Exercise(
             lambda x: x.sum(dim=1) // x.size(1),
             "Your means are rounded down to whole numbers: // divides and rounds. Use /.",
         ),
+        Mistake(
+            lambda x: x.sum(dim=1).cumsum(dim=0) / x.size(1),
+            "Your total runs on from row to row. Each row's starts at 0: set it back inside the outer loop.",
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

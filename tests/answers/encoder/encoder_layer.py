@@ -190,3 +190,10 @@ with wrong("adds the sum from before norm1"):
                 return x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
             x = x + self.self_attn(x, allowed=allowed)[0]
             return self.norm2(x + self.linear2(torch.relu(self.linear1(self.norm1(x)))))
+
+
+edit(
+    "return x + self.linear2(F.relu(self.linear1(self.norm2(x))))",
+    "return self.norm2(x + self.linear2(F.relu(self.linear1(x))))",
+    "the second sublayer is still Post-LN",
+)

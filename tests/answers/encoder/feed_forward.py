@@ -43,3 +43,7 @@ edit("@ w2", "@ w2.T", "A matrix is transposed")
 edit("x @ w1", "w1 @ x", "The matrix came first")
 
 edit("b1) @ w2 + b2", "b2) @ w2 + b1", "The biases are swapped")
+
+edit("torch.relu(x @ w1 + b1) @ w2", "torch.relu(torch.relu(x @ w1 + b1) @ w2)", "max(0, …) came twice")
+
+edit("x @ w1 + b1", "torch.nn.Linear(w1.size(0), w1.size(1))(x)", "does not depend on w1, b1")

@@ -75,3 +75,16 @@ with wrong("keepdim=True"):
     def my_layer_norm(x, weight, bias, eps):
         mean = x.mean(dim=-1, keepdim=True)
         return (x - mean) / (x.var(dim=-1, correction=0) + eps).sqrt() * weight + bias
+
+
+with wrong("does not depend on weight, bias"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        return (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + eps)
+
+
+with wrong("You used the sum of the squares"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        x = x - x.mean(dim=-1, keepdim=True)
+        return x / (x.norm(dim=-1, keepdim=True) + eps) * weight + bias

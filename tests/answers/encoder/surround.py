@@ -86,3 +86,8 @@ with wrong("was added twice"):
             return norm(x + sublayer(x))
         x, change = x + sublayer(norm(x)), sublayer(norm(x))
         return x if second_norm is None else x + second_norm(change)
+
+
+edit("second_norm(sublayer(norm(x)))", "norm(sublayer(second_norm(x)))", "The two norms are swapped")
+
+edit("x + sublayer(norm(x)) if norm_first else norm", "norm", "norm_first is ignored")

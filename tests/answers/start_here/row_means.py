@@ -63,3 +63,14 @@ with wrong("Your loop counts the columns"):
         for i in range(x.size(1)):
             means.append(x[i].mean())
         return torch.stack(means)
+
+
+with wrong("Your total runs on from row to row"):
+
+    def my_row_means(x):
+        means, total = [], 0
+        for row in x:
+            for number in row:
+                total = total + number
+            means.append(total / len(row))
+        return torch.stack(means)
