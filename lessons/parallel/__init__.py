@@ -2,6 +2,7 @@
 
 processes   who takes part, sums over all, and errors that all learn of
 trainer     ParallelTrainer: lessons.training.Trainer, with the batch divided among processes and in time
+by_hand     the same in a few lines, for lesson 18; processes that a notebook starts
 
 `python -m lessons.train` is the way in.
 """

@@ -1,0 +1,51 @@
+"""lessons.parallel.by_hand: by hand or by DDP, several processes end with the weights of one."""
+
+import pytest
+import torch
+from torch.multiprocessing.spawn import ProcessRaisedException
+
+from lessons.config import TransformerConfig
+from lessons.parallel.by_hand import add_up, measure_step, slice_loss, together, train_by_hand, train_with_ddp
+from lessons.tasks import Reversal
+from lessons.transformer import Transformer
+
+TASK = Reversal(2, 12)
+CONFIG = TransformerConfig(
+    len(TASK.src_vocab), len(TASK.tgt_vocab), d_model=16, num_heads=2, num_layers=1, d_ff=24, dropout=0.0
+)
+
+
+@pytest.mark.thorough("starts processes")
+@pytest.mark.parametrize(("train", "count"), [(train_by_hand, 3), (train_with_ddp, 2)])
+def test_several_processes_end_with_the_weights_of_one(train, count):
+    alone = train_by_hand(0, 1, TASK, CONFIG)
+    for weights in together(train, count, TASK, CONFIG):
+        torch.testing.assert_close(weights, alone, rtol=0, atol=1e-9)
+
+
+def test_the_slices_together_are_the_batch():
+    torch.manual_seed(0)
+    model = Transformer(CONFIG).eval()
+    whole, tokens = slice_loss(model, TASK, 1, 0, 1)
+    parts, counts = zip(*(slice_loss(model, TASK, 1, rank, 3) for rank in range(3)))
+    torch.testing.assert_close(sum(parts), whole)
+    assert sum(counts) == tokens and len({int(count) for count in counts}) > 1
+
+
+def test_alone_a_sum_is_what_it_was():
+    assert add_up(torch.tensor([1.0, 2.0])).tolist() == [1, 2]
+
+
+@pytest.mark.thorough("starts processes")
+def test_what_one_process_raises_is_raised_here():
+    with pytest.raises(ProcessRaisedException, match="batch is 3; expected a multiple of count = 2"):
+        together(measure_step, 2, CONFIG, 5, 3, 1)
+
+
+def test_the_parts_of_a_step_take_time():
+    assert all(seconds > 0 for seconds in measure_step(0, 1, CONFIG, 5, 2, 1))
+
+
+def test_together_needs_a_number_of_processes():
+    with pytest.raises(ValueError, match="count is 0; expected a whole number, 1 or more"):
+        together(train_by_hand, 0)
