@@ -19,10 +19,11 @@ from lessons.exercises.paper_results import errors
 from lessons.language_model import GroupedQueryAttention, RMSNorm, Rotary, SwiGLU
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import allowed_to_additive, causal, combine, padding, sliding_window
+from lessons.parallel import ParallelTrainer
 from lessons.parity import BERT_LAYER_NAMES, BERT_NAMES, from_bert_names, from_torch, load_from_torch
 from lessons.positions import RotaryPositions, SinusoidalPositions
 from lessons.pretrained import SentenceEncoder, mean_pooling
-from lessons.tasks import Batch
+from lessons.tasks import Batch, Reversal
 from lessons.torch_attention import merge_masks
 from lessons.training import Recipe, Trainer
 from lessons.transformer import Transformer
@@ -471,3 +472,26 @@ def test_17_long_texts(seed):
     ours = attend(q, k, v, near)[0]  # the first query has no key
     assert_same(card.tiled(q, k, v, lambda i, j: near[i, j], size), ours, [q, k, v])
     assert_same(card.tiled(1e4 * q, k, v, lambda i, j: near[i, j], size), attend(1e4 * q, k, v, near)[0], [v])
+
+
+@five_draws
+def test_18_beyond_one_machine(seed):
+    card, (parts, per_part, steps) = run_card("18"), sizes(seed, 3)
+    task, batch = Reversal(2, 9), parts * per_part
+    torch.manual_seed(seed)
+    config = TransformerConfig(len(task.src_vocab), len(task.tgt_vocab), 8, 2, num_layers=1, d_ff=12, dropout=0.0)
+    ours = Transformer(config).double()
+    theirs = copy.deepcopy(ours)
+    theirs.register_forward_hook(lambda module, inputs, output: output[0])  # the logits alone
+    recipe = Recipe(steps=steps, batch_size=batch, schedule="constant", warmup=1, clip=0.5, weight_decay=0.0)
+    list(ParallelTrainer(ours, task, recipe, accumulate=parts).fit())
+    optimizer = torch.optim.AdamW(theirs.parameters(), recipe.learning_rate, recipe.betas, recipe.eps, weight_decay=0)
+    for step in range(1, steps + 1):
+        src, tgt = task.step_batch(batch, step=step, seed=0)
+        slices = [(src[i::parts], tgt[i::parts]) for i in range(parts)]
+        card.train_step(theirs, slices, optimizer, clip=recipe.clip)
+    pairs = zip(theirs.parameters(), ours.parameters())
+    assert all((mine - right).abs().max() < 1e-6 for mine, right in pairs)
+    size, count = sizes(seed, 2, 1, 30)
+    drawn = [card.shard(size, rank, count, epoch=seed) for rank in range(count)]
+    assert torch.cat(drawn).sort().values.tolist() == list(range(size))

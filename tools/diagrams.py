@@ -478,10 +478,10 @@ GROUPS = (
         gap=24,
         kind="data",
         chained=True,
-        lessons={"16": "From the paper\nto Llama", "17": "Long texts"},
+        lessons={"16": "From the paper\nto Llama", "17": "Long texts", "18": "Beyond one\nmachine"},
     ),
 )
-READY = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17")
+READY = tuple(f"{number:02}" for number in range(19))
 
 
 def _lesson(box: Box, number: str, title: str, ready: Collection[str]) -> str:
