@@ -251,6 +251,16 @@ leak_finder = Exercise(
             edited(my_influence, "before = function(x)", "before = x"),
             "You compared with x itself. Compare with what the function gives for x: before = function(x).",
         ),
+        Mistake(
+            edited(my_influence, "torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).tril()"),
+            "Above the diagonal your table is always False: you looked only at outputs from j on. The leaks are the "
+            "others: look at every output.",
+        ),
+        Mistake(
+            edited(my_influence, "1e-5", "1e-2"),
+            "You overlooked outputs that move a little. More than 1e-5 counts: that is above rounding.",
+            also=(edited(my_influence, "1e-5", "1e-3"), edited(my_influence, "1e-5", "0.1")),
+        ),
     ],
     hints=[
         "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is replaced: "

@@ -93,6 +93,15 @@ padding_hidden = Exercise(
             "pad_id.",
         ),
         Mistake(
+            edited(_compared, "!=", "<"),
+            "You allowed only the ids below pad_id. The ids above it are real tokens, too: ask which ids are not "
+            "pad_id.",
+        ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", ".view(1, 1, 1, -1)"),
+            "You put all sentences into one row. Each has a mask of its own: keep the axis B.",
+        ),
+        Mistake(
             lambda ids, pad_id: torch.zeros(ids.shape).masked_fill(ids == pad_id, -torch.inf)[:, None, None, :],
             "This is 0 where a key may be attended to and -inf where it is padding: an additive mask. Return a bool "
             "mask, True = may attend.",

@@ -25,13 +25,12 @@ def _cases(generator) -> list[Case]:
         return numbers(generator, *shape).softmax(dim=-1)
 
     empty = torch.tensor([[True, False, True], [False, False, False]])
+    padded = masks.padding_from_lengths([4, 2])[:, 0].expand(2, 5, 4)
     tiny = {"weights": torch.tensor([[1e-12, 3e-12, 1.0]]), "allowed": torch.tensor([[True, True, False]])}
     return [
         Case({"weights": drawn(2, 3), "allowed": torch.tensor([[True, False, True], [True, True, False]])}),
         Case({"weights": drawn(4, 4), "allowed": masks.causal(4)}),
-        Case(
-            {"weights": drawn(2, 5, 4), "allowed": masks.padding_from_lengths([4, 2])[:, 0]}, about="a batch in front"
-        ),
+        Case({"weights": drawn(2, 5, 4), "allowed": padded}, about="a batch in front"),
         Case(tiny, about=TINY),
         Case({"weights": drawn(2, 3), "allowed": empty}, about=EMPTY),
         Case({"weights": drawn(3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
@@ -111,6 +110,10 @@ rescue = Exercise(
         Mistake(
             edited(rescued_weights, "kept.sum(dim=-1, keepdim=True)", "kept.norm(dim=-1, keepdim=True)"),
             "You divided by the root of the sum of squares: then the squares sum to 1. Divide by the sum itself.",
+        ),
+        Mistake(
+            edited(rescued_weights, "kept.sum(", "kept.mean("),
+            "You divided by the mean of each row, so it sums to the number of keys. Divide by the sum.",
         ),
         Mistake(
             edited(rescued_weights, "kept.sum(", "kept.amax("),

@@ -94,6 +94,10 @@ bug_hunt = Exercise(
             edited(heads_attend, "[0])", ")"),
             "attend returns two things, output and weights. Join the first.",
         ),
+        Mistake(
+            edited(heads_attend, "split_heads(x, num_heads)", "split_heads(x, x.size(-1) // num_heads)"),
+            "num_heads and head_dim are swapped: split_heads takes the number of heads.",
+        ),
     ],
     hints=[
         "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",

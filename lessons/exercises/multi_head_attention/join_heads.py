@@ -54,7 +54,8 @@ joining = Exercise(
         ),
         Mistake(
             lambda x: x.sum(dim=1),
-            "You added the heads up, and can no longer tell them apart. Put their features next to each other.",
+            "You added the heads up, or averaged them, and can no longer tell them apart. Put their features "
+            "next to each other.",
             also=(lambda x: x.mean(dim=1),),
         ),
         Mistake(
@@ -73,6 +74,10 @@ joining = Exercise(
             lambda x: x.permute(2, 0, 1, 3).reshape(x.size(0), x.size(2), -1),
             "You brought the tokens in front of the batch. The batch stays first: swap axes 1 and 2 alone.",
             also=(edited(join_heads, ".transpose(1, 2)", ".permute(2, 0, 1, 3)"),),
+        ),
+        Mistake(
+            lambda x: join_heads(x.flip(1)),
+            "The heads are in the reverse order: the features of head 0 come first.",
         ),
     ],
     hints=[

@@ -179,6 +179,13 @@ head_loop = Exercise(
             "All the later heads share the last slice of w_k and w_v. Each slice has equally many heads: H // G.",
             seen_in=SHARED,
         ),
+        Mistake(
+            edited(loop_over_heads, "w_k[g]", "w_k[h % w_k.size(0)]"),
+            "The values are right, the keys are not: heads that share values share the keys as well, neighbors with "
+            "neighbors.",
+            seen_in=SHARED,
+            also=(edited(loop_over_heads, "w_k[g]", "w_k[0]"),),
+        ),
     ],
     hints=[
         "One head is lesson 04: attend(q, k, v), with its own q. The result is (T, d). Which k and v does it get?",

@@ -64,6 +64,11 @@ def _zero_where_blocked(q, k, v, allowed):
     return (scores if allowed is None else scores.masked_fill(~allowed, 0.0)).softmax(dim=-1) @ v
 
 
+def _over_the_heads(q, k, v, allowed):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    return (scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)).softmax(dim=1) @ v
+
+
 def _masked_late(q, k, v, allowed):
     weights = attend(q, k, v)[1]
     return (weights if allowed is None else weights * allowed) @ v
@@ -323,6 +328,10 @@ whole = Exercise(
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_zero_where_blocked(q, k, v, allowed)"),
             "The blocked scores became 0, or nearly: a score like any other, and e⁰ is 1. Use −inf.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_over_the_heads(q, k, v, allowed)"),
+            "The softmax runs over the heads, axis 1 of (B, H, Q, K). It runs over the keys, the last axis.",
         ),
     ],
     hints=[

@@ -94,6 +94,18 @@ counting = Exercise(
             edited(count_parameters, "attn_dim * d_model + d_model", "attn_dim * d_model + attn_dim + d_model"),
             "You counted two biases for the output projection. It has one, of d_model numbers.",
         ),
+        Mistake(
+            edited(
+                count_parameters,
+                "return 3 * (d_model * attn_dim + attn_dim) + attn_dim * d_model + d_model",
+                "return num_heads * (3 * (d_model * attn_dim + attn_dim) + attn_dim * d_model + d_model)",
+            ),
+            "You counted the heads twice: a layer of H·d features has those of all heads already.",
+        ),
+        Mistake(
+            edited(count_parameters, "attn_dim * d_model + d_model", "d_model"),
+            "The matrix of the output projection is missing: from H·d features back to d_model.",
+        ),
     ],
     hints=[
         "A linear layer from a to b features has a·b weights and b biases.",

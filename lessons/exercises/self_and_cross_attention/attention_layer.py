@@ -201,6 +201,12 @@ one_function = Exercise(
             edited(attention_layer, (" @ w_q", ""), (" @ w_k", ""), (" @ w_v", "")),
             "The three matrices are not used: queries, keys and values are what they make of the tokens.",
         ),
+        Mistake(
+            edited(_in_plain_steps, "dim=-1", "dim=1"),
+            "Right for one sentence, where axis 1 is the keys. With a batch in front, axis 1 is the queries: dim=-1.",
+            seen_in=BATCH,
+            also=(edited(_in_plain_steps, ("dim=-1", "dim=1"), ("-torch.inf", "-1e9")),),
+        ),
     ],
     hints=[
         "There are three projections. Which of the two inputs does each one use?",

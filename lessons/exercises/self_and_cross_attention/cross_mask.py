@@ -120,6 +120,11 @@ cross_hidden = Exercise(
             "axis.",
             also=(edited(_compared, "[:, None, None, :]", "[:, None, :, None].expand(-1, 1, -1, tgt_ids.size(1))"),),
         ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, None, :] | (tgt_ids != pad_id)[:, None, :, None]"),
+            "With | it is enough if the target's token is real, so real tokens see the source's padding. Hide the "
+            "padding of the keys, whoever asks.",
+        ),
     ],
     hints=[
         "In cross-attention, who are the keys? The mask is about their padding.",

@@ -23,13 +23,15 @@ weights_shape = Exercise(
         Mistake(lambda: (2, 1, 5, 7), "That would be right with an axis for heads. There are none yet, so three axes."),
         Mistake(
             lambda: (2, 5, 7, 16),
-            "The first three are right. But a pair of tokens has one weight, and not one for each feature.",
+            "That is one axis too many: a pair of tokens has one weight, and not one for each feature.",
+            also=(lambda: (2, 5, 16, 7),),
         ),
         Mistake(
             lambda: (5, 2, 7),
             "The batch comes first: each of its sentence pairs has a table of its own.",
             also=(lambda: (7, 2, 5), lambda: (5, 7, 2), lambda: (7, 5, 2)),
         ),
+        Mistake(lambda: (2, 12, 12), "The two sentences are not put together: one asks, and the other is asked."),
         Mistake(lambda: (2, 35), "That is how many weights there are. They stay a table, with a row for each query."),
         Mistake(lambda: (7, 5), "Each sentence pair has a table of its own, and its rows are queries: who asks?"),
         Mistake(

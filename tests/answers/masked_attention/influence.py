@@ -154,3 +154,18 @@ edit("y[j] + torch.linspace(1, 2, x.size(1))", "torch.randn(1)", "one number for
 edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y = torch.randn_like(x)", "all tokens at once")
 
 edit("torch.stack(columns, dim=1)", "torch.cat(columns)", "torch.cat adds no axis")
+
+edit("> 1e-5", "> 1e-2", "You overlooked outputs that move a little", of=3)
+
+with wrong("Above the diagonal your table is always False"):
+
+    def my_influence(function, x):
+        before = function(x)
+        moved = torch.zeros(len(x), len(x), dtype=torch.bool)
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            after = function(y)
+            for i in range(j, len(x)):
+                moved[i, j] = (after[i] - before[i]).abs().max() > 1e-5
+        return moved

@@ -59,3 +59,7 @@ with wrong("these are the numbers 0 and 1"):
 edit("[:, None, None, :]", "[:, None, :, None] | (ids != pad_id)[:, None, None, :]", "real queries see the padding")
 
 edit("ids !=", "ids[:1] !=", "the mask of the first one")
+
+edit("!=", "<", "The ids above it are real tokens")
+
+edit("[:, None, None, :]", ".view(1, 1, 1, -1)", "all sentences into one row")

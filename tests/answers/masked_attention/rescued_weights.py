@@ -33,6 +33,15 @@ with right:
         return F.normalize(weights * allowed, p=1, dim=-1, eps=1e-38)
 
 
+with right:
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights.clone()
+        kept[~allowed] = 0
+        total = kept.sum(-1, keepdim=True)
+        return kept / torch.where(total == 0, 1.0, total)
+
+
 with wrong("no longer sum to 1"):
 
     def my_rescued_weights(weights, allowed):
@@ -112,3 +121,8 @@ with wrong("the sum of the blocked weights"):
     def my_rescued_weights(weights, allowed):
         blocked = (weights * ~allowed).sum(dim=-1, keepdim=True)
         return weights * allowed / blocked
+
+
+edit("weights.clone()", "weights.detach().clone()", "something cut the way back to the inputs", of=4)
+
+edit("kept.sum(dim=-1, keepdim=True)", "kept.mean(dim=-1, keepdim=True)", "the mean of each row")

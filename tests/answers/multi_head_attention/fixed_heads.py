@@ -58,3 +58,11 @@ edit("reshape", "view", "view never copies")
 edit(".reshape(q.shape)", "", "Merge the last two axes")
 
 edit("output, _", "output", "Join the first", of=1)
+
+
+with wrong("num_heads and head_dim are swapped"):
+
+    def fixed_heads(q, k, v, num_heads):
+        size = q.size(-1) // num_heads
+        output, _ = attend(split_heads(q, size), split_heads(k, size), split_heads(v, size))
+        return join_heads(output)

@@ -43,3 +43,7 @@ edit("transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)", "transpose(1
 edit("x.size(2), -1", "x.size(1), -1", "The sizes are mixed up")
 
 edit("transpose(1, 2)", "permute(2, 0, 1, 3)", "in front of the batch")
+
+edit("range(x.size(1))", "reversed(range(x.size(1)))", "in the reverse order", of=1)
+
+edit("torch.cat(x.unbind(dim=1), dim=-1)", "x.mean(dim=1)", "or averaged them", of=2)

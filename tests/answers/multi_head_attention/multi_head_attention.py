@@ -235,3 +235,24 @@ with wrong("The blocked scores became 0"):
             if allowed is not None:
                 scores = scores.masked_fill(allowed == 0, 1e-9)
             return self.out_proj(join_heads(scores.softmax(-1) @ v))
+
+
+with wrong("The softmax runs over the heads"):
+
+    class MyMultiHeadAttention(nn.Module):
+        def __init__(self, d_model, num_heads):
+            super().__init__()
+            self.num_heads = num_heads
+            self.q_proj = nn.Linear(d_model, d_model)
+            self.k_proj = nn.Linear(d_model, d_model)
+            self.v_proj = nn.Linear(d_model, d_model)
+            self.out_proj = nn.Linear(d_model, d_model)
+
+        def forward(self, query, key, value, allowed=None):
+            q = split_heads(self.q_proj(query), self.num_heads)
+            k = split_heads(self.k_proj(key), self.num_heads)
+            v = split_heads(self.v_proj(value), self.num_heads)
+            scores = q @ k.mT / k.size(-1) ** 0.5
+            if allowed is not None:
+                scores = scores.masked_fill(~allowed, -torch.inf)
+            return self.out_proj(join_heads(scores.softmax(dim=1) @ v))

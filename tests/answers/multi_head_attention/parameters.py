@@ -51,3 +51,12 @@ with wrong("two biases for the output projection"):
 
     def my_parameters(d_model, num_heads, head_dim):
         return 4 * (d_model + 1) * num_heads * head_dim + d_model
+
+
+edit(
+    "return 3 * (d_model + 1) * inside + (inside + 1) * d_model",
+    "return num_heads * (3 * (d_model + 1) * inside + (inside + 1) * d_model)",
+    "the heads twice",
+)
+
+edit("(inside + 1) * ", "", "The matrix of the output projection is missing")

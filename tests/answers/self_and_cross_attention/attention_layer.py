@@ -136,3 +136,16 @@ edit(
     "queries_from, keys_from, keys_from",
     "matrices are not used",
 )
+
+
+edit("dim=-1", "dim=1", "With a batch in front, axis 1 is the queries", of=1)
+
+with wrong("With a batch in front, axis 1 is the queries"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = q @ k.mT / k.size(-1) ** 0.5
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -1e9)
+        weights = scores.softmax(dim=1)
+        return weights @ v, weights

@@ -66,3 +66,6 @@ with wrong("an additive mask"):
     def my_cross_mask(src_ids, tgt_ids, src_pad_id):
         blocked = (src_ids == src_pad_id)[:, None, None, :]
         return torch.zeros(blocked.shape).masked_fill(blocked, -torch.inf)
+
+
+edit(" (", " (tgt_ids != src_pad_id)[:, None, :, None] | (", "real tokens see the source's padding")

@@ -33,3 +33,7 @@ edit("2, 5, 7", "14, 5", "That is not it.")
 edit("5, 7", "16, 7", "not one for each feature")
 
 edit("2, 5, 7", "7, 5", "its rows are queries")
+
+edit("7", "16, 7", "not one for each feature")
+
+edit("5, 7", "12, 12", "not put together")
