@@ -88,6 +88,34 @@ biasing = Exercise(
             "All heads have the same slope. Head h has 2^(−8h/H), with h from 1.",
         ),
         Mistake(
+            edited(alibi, SLOPES, "2.0 ** (-8 / head)"),
+            "Your exponents are −8/1, −8/2, −8/3, … The number of heads divides, and the head multiplies: −8h/H.",
+        ),
+        Mistake(
+            edited(alibi, SLOPES, "2.0 ** (8 * head / num_heads)"),
+            "Your slopes are above 1: the minus in the exponent is missing.",
+        ),
+        Mistake(
+            edited(alibi, SLOPES, "torch.linspace(2.0 ** (-8 / num_heads), 2.0**-8, num_heads)"),
+            "Your slopes go from the first to the last in equal steps. The sequence is geometric: each slope is the "
+            "one before times 2^(−8/H).",
+        ),
+        Mistake(
+            edited(
+                alibi, "-slopes[:, None, None] * distance", "(slopes[:, None, None] * place).expand(-1, length, -1)"
+            ),
+            "You took slope · position of the key. After the softmax that is the same, because each row is off by one "
+            "number. Here we ask for the bias itself: 0 for the token itself, and lower for keys further back.",
+        ),
+        Mistake(
+            edited(
+                alibi,
+                "bias.masked_fill(distance < 0, -torch.inf)",
+                "bias + torch.ones(length, length).triu(1) * -torch.inf",
+            ),
+            "0 · ∞ is NaN: a table of 0 and 1 times −∞ is no mask. Use masked_fill or torch.where.",
+        ),
+        Mistake(
             edited(alibi, SLOPES, "torch.exp(-8 * head / num_heads)"),
             "Your slopes are powers of e. They are powers of 2.",
         ),

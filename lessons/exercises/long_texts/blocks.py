@@ -94,7 +94,7 @@ tiling = Exercise(
     reference=attention_in_blocks,
     call=watched,
     cases=_block_cases,
-    outputs=("the result", "whether all scores were there at once"),
+    outputs=("output", "memory"),
     mistakes=[
         Mistake(
             lambda q, k, v, block: attend(q, k, v)[0],
@@ -171,6 +171,40 @@ tiling = Exercise(
             "You measure from the highest score of this block alone. If an earlier block had a higher one, its scale "
             "grows beyond 1 and can overflow: take the maximum of both.",
             seen_in="scores of several thousand",
+        ),
+        Mistake(
+            edited(
+                attention_in_blocks,
+                "        highest = new\n",
+                "        summed = summed / total\n        highest = new\n",
+            ),
+            "You divided in each round. Divide once, after the loop: the next block is added to the plain sums.",
+            also=[
+                edited(
+                    attention_in_blocks,
+                    ("        highest = new\n", "        summed = summed / total\n        highest = new\n"),
+                    ("return summed / total", "return summed"),
+                )
+            ],
+        ),
+        Mistake(
+            edited(attention_in_blocks, "scores.amax(dim=-1, keepdim=True)", "scores.max()"),
+            "You took one highest score for all queries. A query whose scores are all far below it gets 0 / 0: take "
+            "the highest score of each row.",
+            seen_in="scores of several thousand",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "(scores - new).exp()", "(scores - scores.amax(dim=-1, keepdim=True)).exp()"),
+            "The powers of a block are measured from its own highest score, the sums from the highest so far. Use the "
+            "same one for both: exp(scores − new).",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "math.sqrt(q.size(-1))", "q.size(-1)"),
+            "You divided by d. Divide by its root.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "range(0, len(k), block)", "range(0, block, block)"),
+            "Only the first block of keys counts. Go through all of them.",
         ),
         Mistake(
             _blocks_of_queries,

@@ -42,6 +42,12 @@ def _join_cases(generator) -> list[Case]:
     ]
 
 
+def _the_higher_block(highest_a, total_a, summed_a, highest_b, total_b, summed_b):
+    first = highest_a >= highest_b
+    total, summed = torch.where(first, total_a, total_b), torch.where(first, summed_a, summed_b)
+    return torch.maximum(highest_a, highest_b), total, summed
+
+
 SCALE_A, SCALE_B = "(highest_a - base).exp()", "(highest_b - base).exp()"
 TOTAL, SUMMED = "scale_a * total_a + scale_b * total_b", "scale_a * summed_a + scale_b * summed_b"
 
@@ -90,6 +96,21 @@ joining = Exercise(
         Mistake(
             edited(join_blocks, "highest = torch.maximum(highest_a, highest_b)", "highest = highest_a + highest_b"),
             "The highest score of both blocks is the larger of the two, not their sum.",
+        ),
+        Mistake(
+            _the_higher_block,
+            "You kept the block with the higher score and dropped the other. Its keys still count: its sums are "
+            "scaled, then added.",
+        ),
+        Mistake(
+            edited(join_blocks, "torch.maximum(highest_a, highest_b)", "highest_a"),
+            "You measure everything from the highest score of block a. Where block b has a higher one, its scale is "
+            "above 1, and it can overflow.",
+        ),
+        Mistake(
+            edited(join_blocks, SUMMED, "scale_a * summed_a / total_a + scale_b * summed_b / total_b"),
+            "You divided each summed by its own total. Then a block with many high scores counts no more than one with "
+            "few. Keep the plain sums.",
         ),
         Mistake(
             edited(

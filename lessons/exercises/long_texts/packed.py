@@ -46,7 +46,7 @@ packing = Exercise(
     name="my_packed",
     reference=packed_documents,
     cases=_packed_cases,
-    outputs=("the mask", "the positions"),
+    outputs=("mask", "positions"),
     mistakes=[
         Mistake(
             edited(packed_documents, ANEW, "place"),
@@ -78,6 +78,19 @@ packing = Exercise(
         Mistake(
             edited(packed_documents, "torch.tensor([0, *lengths[:-1]])", "torch.tensor(lengths)"),
             "You subtract where a document *ends*, so the positions are negative. Subtract where it starts.",
+        ),
+        Mistake(
+            edited(packed_documents, ANEW, "place % max(lengths)"),
+            "Your positions start anew after as many tokens as the longest document has. The others end earlier.",
+        ),
+        Mistake(
+            edited(
+                packed_documents,
+                f"{SAME} & {PAST}",
+                "(place - starts[document] <= (place - starts[document])[:, None])",
+            ),
+            "You compared the positions within the documents. Two tokens of different documents can have the same one: "
+            "compare the documents as well.",
         ),
         Mistake(
             _number_of_the_document,

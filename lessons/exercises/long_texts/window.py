@@ -28,6 +28,13 @@ def _window_cases(generator) -> list[Case]:
     ]
 
 
+def _cut_by_slices(num_queries, window, offset):
+    allowed = torch.zeros(num_queries, offset + num_queries, dtype=torch.bool)
+    for i in range(num_queries):
+        allowed[i, offset + i - window + 1 : offset + i + 1] = True
+    return allowed
+
+
 QUERY, EARLY = "offset + torch.arange(num_queries)", "key > query - window"
 
 windowing = Exercise(
@@ -40,6 +47,24 @@ windowing = Exercise(
             edited(window_mask, QUERY, "torch.arange(num_queries)"),
             "The first query is at position 0 in your mask. With a cache it is at position `offset`: that many keys "
             "come before it.",
+        ),
+        Mistake(
+            edited(window_mask, EARLY, "key > query - offset - window"),
+            "The causal rule knows the offset, the window doesn't: it starts too early by `offset` keys. Both compare "
+            "with the query's position in the text, offset + i.",
+        ),
+        Mistake(
+            edited(window_mask, QUERY, "-offset + torch.arange(num_queries)"),
+            "You moved the queries back by `offset`. They come after the keys of the cache: add it.",
+        ),
+        Mistake(
+            _cut_by_slices,
+            "For the first tokens, the window would start before the text. A slice with a negative start counts from "
+            "the end, so that nothing is left: start at max(0, …).",
+        ),
+        Mistake(
+            edited(window_mask, EARLY, "key // window == query // window"),
+            "Those are chunks: the text is cut at fixed places. A window moves along with the query.",
         ),
         Mistake(
             edited(window_mask, EARLY, "key >= query - window"),

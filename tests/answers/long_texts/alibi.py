@@ -62,3 +62,10 @@ with wrong("You blocked the past"):
         place = torch.arange(length)
         distance = place[:, None] - place
         return (-slopes[:, None, None] * distance).masked_fill(distance > 0, -torch.inf)
+
+
+edit('torch.full((length, length), float("-inf"))', "-torch.inf * torch.ones(length, length)", "is NaN")
+
+edit("-8 / num_heads * torch.arange", "-8 / torch.arange", "the head multiplies", of=2)
+
+edit("-8 * h / num_heads", "8 * h / num_heads", "slopes are above 1")

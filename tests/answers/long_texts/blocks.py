@@ -87,3 +87,8 @@ with wrong("You averaged the outputs of the blocks"):
             F.scaled_dot_product_attention(q, keys, values) for keys, values in zip(k.split(block), v.split(block))
         ]
         return sum(outputs) / len(outputs)
+
+
+edit("q / math.sqrt(q.shape[-1])", "q / q.shape[-1]", "Divide by its root")
+
+edit("s.max(dim=1, keepdim=True).values", "s.max()", "one highest score for all queries")

@@ -63,3 +63,11 @@ with wrong("You divided by the total already"):
         a, b = (highest_a - base).exp(), (highest_b - base).exp()
         total = a * total_a + b * total_b
         return highest, total, (a * summed_a + b * summed_b) / total
+
+
+with wrong("kept the block with the higher score"):
+
+    def my_join(highest_a, total_a, summed_a, highest_b, total_b, summed_b):
+        a = highest_a >= highest_b
+        total, summed = torch.where(a, total_a, total_b), torch.where(a, summed_a, summed_b)
+        return torch.where(a, highest_a, highest_b), total, summed

@@ -64,3 +64,14 @@ with wrong("You left the offset out"):
     def my_window(num_queries, window, offset):
         ones = torch.ones(num_queries, num_queries, dtype=torch.bool)
         return ones.tril() & ones.triu(1 - window)
+
+
+edit("ones.triu(offset - window + 1)", "ones.triu(1 - window)", "The causal rule knows the offset", of=1)
+
+edit("max(0, here - window + 1)", "here - window + 1", "start at max(0, …)", of=2)
+
+with wrong("Those are chunks"):
+
+    def my_window(num_queries, window, offset):
+        query, key = offset + torch.arange(num_queries)[:, None], torch.arange(offset + num_queries)
+        return (key <= query) & (key // window == query // window)
