@@ -134,7 +134,7 @@ def make_ready(kind):
             stamp_of(other).unlink()  # what is left when this is stopped half-way matches no file of requirements
     make_venv()
     print("Installing the packages of the course; the first time they are downloaded, about 400 MB ...", flush=True)
-    installer = Installer(compile_all=kind == "--dev" and NO_BYTECODE in os.environ)
+    installer = Installer(compile_all=kind != "" and NO_BYTECODE in os.environ)
     install_torch(installer)
     installer.install("-r", KINDS[kind])
     install_model(installer)

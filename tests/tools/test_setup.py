@@ -188,6 +188,14 @@ def test_requirements_of_both_kinds_are_installed_again(ready):
 
 
 @pytest.mark.thorough("makes and fills a .venv")
+@pytest.mark.parametrize("kind", ["--dev", "--class"])
+def test_where_no_bytecode_is_written_later_it_is_at_once(ready, kind):
+    add_wheel(ready, "alpha", file=ready.root / f"requirements-{kind[2:]}.txt")
+    assert ready.setup(kind, PYTHONDONTWRITEBYTECODE="1").returncode == 0
+    assert list(ready.venv.rglob("alpha*.pyc"))
+
+
+@pytest.mark.thorough("makes and fills a .venv")
 def test_only_what_is_named_is_installed(ready):
     add_wheel(ready, "alpha", needs="no-such-package")
     result = ready.setup()
