@@ -23,6 +23,7 @@ import pandas
 import safetensors.torch
 import tokenizers
 import torch
+import torch._dynamo  # by the first optimizer
 import torch.nn.functional
 
 EVERY = 2.0  # seconds: looks whether the tests still run
