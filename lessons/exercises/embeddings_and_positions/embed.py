@@ -122,6 +122,10 @@ embedding = Exercise(
             edited(embed, "table[ids]", "table[ids[0]]"),
             "Only the first sentence is embedded. ids is (B, T): table[ids] looks up all sentences at once, (B, T, D).",
         ),
+        Mistake(
+            edited(embed, "table.size(-1)", "len(ids)"),
+            "You took the root of the number of sentences, B. Take the number of features, D: the table's last axis.",
+        ),
     ],
     hints=[
         "You can index a table with a whole tensor of ids: table[ids].",

@@ -69,6 +69,12 @@ bug_hunt = Exercise(
             edited(add_positions, "x + table", "x * x.size(-1) ** 0.5 + table"),
             "You multiplied x by √D. x holds embeddings already; only add the positions.",
         ),
+        Mistake(
+            edited(add_positions, "x.size(1)]", "x.size(1)].T"),
+            "The first T rows of the table are (T, D), and so are the last two axes of x, (B, T, D). They fit as they "
+            "are: do not transpose them, and add no axis behind them.",
+            also=(edited(add_positions, "x.size(1)]", "x.size(1)].unsqueeze(-1)"),),
+        ),
     ],
     hints=[
         "Which axis of x, of shape (B, T, D), counts the positions?",

@@ -106,6 +106,11 @@ left_padding = Exercise(
             lambda real: position_ids(real)[:1].expand(real.shape),
             "Every sentence got the positions of the first. Each has its own padding: count along each row.",
         ),
+        Mistake(
+            edited(_slots_minus_padding, ", keepdim=True", ""),
+            "The number of paddings is (B,), and broadcasting lines it up with the T places of a row. keepdim=True "
+            "makes (B, 1) of it: one number for each row.",
+        ),
     ],
     hints=[
         "A token's position is the number of tokens before it.",

@@ -156,6 +156,18 @@ turning = Exercise(
                 ),
             ),
         ),
+        Mistake(
+            edited(rotate, "first, second =", "second, first ="),
+            "The two members of a pair are swapped: the first one is x[..., 0::2], the second one x[..., 1::2].",
+        ),
+        Mistake(
+            edited(rotate, "first * sin + second * cos", "second"),
+            "Only the first members changed. A rotation changes both: (a cos − b sin, a sin + b cos).",
+        ),
+        Mistake(
+            edited(rotate, "first * cos - second * sin", "first"),
+            "Only the second members changed. A rotation changes both: (a cos − b sin, a sin + b cos).",
+        ),
     ],
     hints=[
         "The first members are x[..., 0::2], the second ones x[..., 1::2]. Each is (T, d/2), like the angles.",

@@ -178,6 +178,11 @@ waves = Exercise(
             edited(_in_plain_steps, "2 * pair", "2 * (pair + 1)"),
             "Your pairs count from 1. The first one is pair 0, and its exponent is 0: its angle is t itself.",
         ),
+        Mistake(
+            edited(_in_plain_steps, "(2 * pair / d_model)", "torch.linspace(0, 1, len(pair))"),
+            "Your exponents run from 0 to 1. They are 2i / D, so the last one stays below 1: with D = 4 they are 0 and "
+            "0.5.",
+        ),
     ],
     hints=[
         "First the angles, one row per position, one column per pair: position / 10000 ** (2i / D).",

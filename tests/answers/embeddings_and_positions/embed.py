@@ -66,3 +66,5 @@ with wrong("no gradient flows back to the table"):
 edit("table.size(-1) ** 0.5", "int(table.size(-1) ** 0.5)", "You rounded √D")
 
 edit("table[ids]", "table[ids[0]]", "Only the first sentence")
+
+edit("table.size(-1)", "len(ids)", "the number of sentences, B")

@@ -47,3 +47,8 @@ with wrong("changed its argument x"):
     def fixed_positions(x, table):
         x += table[: x.size(1)]
         return x
+
+
+edit("]", "].T", "They fit as they are")
+
+edit("]", "].unsqueeze(-1)", "They fit as they are")

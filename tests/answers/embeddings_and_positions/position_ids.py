@@ -76,3 +76,6 @@ with wrong("the positions of the first"):
     def my_position_ids(real):
         padding = (~real[0]).sum()
         return (torch.arange(real.size(1)) - padding).clamp(min=0).expand(real.shape)
+
+
+edit(", keepdim=True", "", "keepdim=True makes (B, 1) of it")

@@ -118,3 +118,8 @@ with wrong("half as many angles as features"):
                 result[t, i] = a * angle.cos() - b * angle.sin()
                 result[t, i + 1] = a * angle.sin() + b * angle.cos()
         return result
+
+
+edit("a, b = x[..., 0::2], x[..., 1::2]", "b, a = x[..., 0::2], x[..., 1::2]", "are swapped: the first one")
+
+edit("a * angles.sin() + b * angles.cos()", "b", "Only the first members changed")

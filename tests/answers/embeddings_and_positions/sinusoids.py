@@ -140,3 +140,9 @@ with wrong("They are in radians"):
 
 
 edit("0, d_model, 2) *", "2, d_model + 2, 2) *", "Your pairs count from 1", of=2)
+
+edit(
+    "(torch.arange(0, d_model, 2) / d_model)",
+    "torch.linspace(0, 1, (d_model + 1) // 2)",
+    "Your exponents run from 0 to 1",
+)
