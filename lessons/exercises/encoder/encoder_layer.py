@@ -192,6 +192,10 @@ whole = Exercise(
                 ("x + self.feed_forward(self", "self.norm2(x) + self.feed_forward(self"),
             ),
             "With norm_first you added the *normalized* x. Keep x as it is, and normalize only the sublayer's input.",
+            also=(
+                edited(EncoderLayerByHand, "x + self.attend(self.norm1", "self.norm1(x) + self.attend(self.norm1"),
+                edited(EncoderLayerByHand, "x + self.feed_forward(self", "self.norm2(x) + self.feed_forward(self"),
+            ),
         ),
         Mistake(
             edited(EncoderLayerByHand, "torch.relu(self.linear1(x))", "nn.functional.gelu(self.linear1(x))"),
@@ -277,6 +281,14 @@ whole = Exercise(
                 "x = x + self.attend(self.norm1(x), allowed)",
             ),
             "With norm_first=False the first sublayer is still Pre-LN. Both are Post-LN then: norm1(x + attention(x)).",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "self.attend(self.norm1(x), allowed)", "self.attend(self.norm1(x), None)"),
+            "With norm_first=True the mask is not passed on: self_attn must get allowed in both orders.",
+        ),
+        Mistake(
+            edited(EncoderLayerByHand, "self.attend(x, allowed)", "self.attend(x, None)"),
+            "With norm_first=False the mask is not passed on: self_attn must get allowed in both orders.",
         ),
     ],
     hints=[

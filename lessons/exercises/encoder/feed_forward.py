@@ -117,6 +117,10 @@ feeding = Exercise(
             edited(feed_forward, ("@ w1 + b1", "@ w1 + b2"), ("@ w2 + b2", "@ w2 + b1")),
             "The biases are swapped: b1, (F,), belongs to w1, and b2, (D,), to w2.",
         ),
+        Mistake(
+            edited(feed_forward, ("x @ w1 + b1", "x @ (w1 + b1)"), ("hidden @ w2 + b2", "hidden @ (w2 + b2)")),
+            "The biases were added to the matrices. First the product, then the bias: x @ w1 + b1.",
+        ),
     ],
     hints=[
         "Three steps: a linear layer up to F features, max(0, …), a linear layer back to D.",

@@ -107,7 +107,11 @@ bug_hunt = Exercise(
                 ("x + sublayer(norm(x))", "start + sublayer(norm(start))"),
             ),
             "Only the last sublayer counts: each got the x from the start. Each gets what the one before it has left.",
-            also=(edited(encode, ("    for", "    start = x\n    for"), ("x + sublayer", "start + sublayer")),),
+        ),
+        Mistake(
+            edited(encode, ("    for", "    start = x\n    for"), ("x + sublayer", "start + sublayer")),
+            "Each sublayer gets what the one before it has left, but is added to the x from the start. Add it to the x "
+            "that went in: otherwise what the sublayers before have added is lost.",
         ),
     ],
     hints=[

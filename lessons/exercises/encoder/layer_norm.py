@@ -168,6 +168,11 @@ norm = Exercise(
             "Two mistakes: you used one mean and one variance for the whole sentence, and not the argument eps. Each "
             "token has its own mean and variance: only the last axis.",
         ),
+        Mistake(
+            edited(layer_norm, "(variance + eps)", "(variance.sqrt() + eps)"),
+            "The root was taken twice: std is the root of the variance already. Divide by √(variance + eps).",
+            also=(edited(layer_norm, (", correction=0", ""), ("(variance + eps)", "(variance.sqrt() + eps)")),),
+        ),
     ],
     hints=[
         "Mean and variance of each token: over the last axis, with keepdim=True, so that they broadcast.",

@@ -197,3 +197,15 @@ edit(
     "return self.norm2(x + self.linear2(F.relu(self.linear1(x))))",
     "the second sublayer is still Post-LN",
 )
+
+edit("self.self_attn(y, y, y, allowed)", "self.self_attn(y, y, y)", "With norm_first=True the mask is not passed on")
+
+with wrong("added the *normalized* x"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            y = self.norm1(x) if self.norm_first else x
+            x = x + self.self_attn(y, y, y, allowed)[0]
+            y = self.norm2(x) if self.norm_first else self.norm1(x)
+            x = y + self.linear2(torch.relu(self.linear1(y)))
+            return x if self.norm_first else self.norm2(x)

@@ -52,3 +52,12 @@ with wrong("Only the last sublayer counts"):
         for sublayer, norm in zip(sublayers, norms):
             y = x + sublayer(norm(x))
         return norms[-1](y)
+
+
+with wrong("is added to the x from the start"):
+
+    def fixed_encoder(x, sublayers, norms):
+        residual = x
+        for sublayer, norm in zip(sublayers, norms):
+            x = residual + sublayer(norm(x))
+        return norms[-1](x)

@@ -88,3 +88,10 @@ with wrong("You used the sum of the squares"):
     def my_layer_norm(x, weight, bias, eps):
         x = x - x.mean(dim=-1, keepdim=True)
         return x / (x.norm(dim=-1, keepdim=True) + eps) * weight + bias
+
+
+with wrong("The root was taken twice"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
+        return weight * (x - mean) / torch.sqrt(std + eps) + bias
