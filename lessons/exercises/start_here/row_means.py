@@ -88,6 +88,10 @@ row_means = Exercise(
             lambda x: x.sum(dim=1).cumsum(dim=0) / x.size(1),
             "Your total runs on from row to row. Each row's starts at 0: set it back inside the outer loop.",
         ),
+        Mistake(
+            lambda x: torch.cat([x.mean(dim=1), torch.zeros(max(0, x.size(1) - len(x)))]),
+            "Your result has a place for each column, and the last ones stay 0. It needs one for each row: len(x).",
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

@@ -74,3 +74,12 @@ with wrong("Your total runs on from row to row"):
                 total = total + number
             means.append(total / len(row))
         return torch.stack(means)
+
+
+with wrong("a place for each column"):
+
+    def my_row_means(x):
+        means = torch.zeros(x.size(1))
+        for i, row in enumerate(x):
+            means[i] = row.mean()
+        return means
