@@ -251,7 +251,7 @@ class Exercise:
             return None
         parameters = inspect.signature(actual(self.reference)).parameters
         names = [name for name in case.inputs if name in parameters]
-        changed = [case.inputs | {name: running.changed(case.inputs[name])} for name in names]
+        changed = [case.inputs | {name: running.altered_copy(case.inputs[name])} for name in names]
         cases = [*map(Case, [case.inputs, *changed])]
         wants = [self.run(self.reference, each) for each in cases]
         mine, _ = self.try_out(candidate, cases, wants)

@@ -66,7 +66,7 @@ class Outcome:
         return all(map(equal, self.results, other.results))
 
 
-def changed(thing: Any) -> Any:
+def altered_copy(thing: Any) -> Any:
     """Another value of the same kind and shape, far from it; what is neither float nor bool stays as it is."""
     if is_tensor(thing) and thing.is_floating_point():
         more = torch.linspace(-1, 2, thing.numel(), dtype=thing.dtype).view(thing.shape)
