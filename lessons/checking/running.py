@@ -2,9 +2,10 @@
 
 import dis
 import linecache
+import re
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
@@ -187,13 +188,21 @@ def code_of(candidate: Any) -> CodeType | None:
 
 
 def line_that_raised(error: BaseException, candidate: Any) -> str:
-    """The line of the learner's own code that raised, if it was raised there."""
+    """The line of the learner's own code that raised, if it was raised there, and the shapes of what it names."""
     code = code_of(candidate)
     for frame, number in reversed(list(traceback.walk_tb(error.__traceback__))):
         if code is not None and frame.f_code.co_filename == code.co_filename:
             line = linecache.getline(code.co_filename, number).strip()
-            return f"\nin line {number} of your cell: {shortened(line)}"
+            return f"\nin line {number} of your cell: {shortened(line)}{_shapes(line, frame.f_locals)}"
     return ""
+
+
+def _shapes(line: str, known: Mapping[str, Any]) -> str:
+    """The shapes of the tensors that a line names, unless they have no axes."""
+    names = dict.fromkeys(re.findall(r"(?<![\w.])[^\W\d]\w*", line))
+    tensors = {name: known[name] for name in names if name in known and is_tensor(known[name]) and known[name].dim()}
+    shapes = ", ".join(f"{name} {brief(tensor)}" for name, tensor in tensors.items())
+    return f"\nThe shapes there: {shapes}." if shapes else ""
 
 
 def is_unattempted(candidate: Any) -> bool:

@@ -179,13 +179,26 @@ def test_the_case_that_a_hint_speaks_of_is_shown():
 def test_an_exception_is_shown_with_the_line_and_the_input():
     report = toy.check(cell("def my_shares(x):\n    y = x @ x\n    return y\n"))
     assert "my_shares could not be run to its end.\nIt raised RuntimeError: mat1 and mat2" in report.message
-    assert report.message.endswith("\nin line 2 of your cell: y = x @ x")
+    assert report.message.endswith("\nin line 2 of your cell: y = x @ x\nThe shapes there: x (2, 3).")
     assert report.evidence.startswith("Seen with x (2, 3).")
+
+
+@pytest.mark.parametrize(
+    ("line", "shapes"),
+    [
+        ("return x + x_y + x.T", "\nThe shapes there: x (2, 3), x_y (3, 2)."),
+        ("return x_y.x + scale", "\nThe shapes there: x_y (3, 2)."),
+        ("return scale.reshape(7)", ""),
+    ],
+)
+def test_the_shapes_in_the_line_that_raised(line, shapes):
+    text = f"def my_shares(x):\n    x_y, scale = x.T, torch.tensor(2.0)\n    {line}\n"
+    assert toy.check(cell(text)).message.endswith(f"in line 3 of your cell: {line}{shapes}")
 
 
 def test_the_innermost_line_of_the_cell_is_quoted():
     text = "def helper(x):\n    return x.reshape(100)\n\n\ndef my_shares(x):\n    return helper(x)\n"
-    assert toy.check(cell(text)).message.endswith("in line 2 of your cell: return x.reshape(100)")
+    assert "in line 2 of your cell: return x.reshape(100)\n" in toy.check(cell(text)).message
 
 
 def test_no_line_of_another_file_is_quoted():
@@ -412,4 +425,4 @@ def test_the_line_of_a_class_is_quoted():
     text = "class Twice(torch.nn.Module):\n    def forward(self, x):\n        return x.reshape(100)\n"
     modules = Exercise("Twice", nn.Identity, lambda g: [Case({"x": X})], [], [], call=lambda module, x: module()(x))
     message = modules.check(cell(text, "Twice")).message
-    assert message.endswith("in line 3 of your cell: return x.reshape(100)")
+    assert message.endswith("in line 3 of your cell: return x.reshape(100)\nThe shapes there: x (2, 3).")
