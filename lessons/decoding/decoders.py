@@ -107,7 +107,7 @@ class Cached:
         _check_mode(model)
         if has_hooks(model):
             raise ValueError("model has hooks, which the cache would pass over; expected one without, or Recomputed")
-        self.model, self.length = model, 0
+        self.model, self.src, self.length = model, src, 0
         with torch.no_grad():
             memory = model.encode(src)  # (B, S, D)
             self.layers = [LayerMemory(layer, memory) for layer in model.decoder.layers]

@@ -97,7 +97,8 @@ class LessonWidget(anywidget.AnyWidget):
 
     A subclass has traits, made by `synced` and `computed`; `_esm = front_end("its_folder")`; `panels()`, what there
     is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a warning in
-    words, `lines()`, an ordered list, and `answer(question)`, what the browser gets for `model.send({ask: question})`.
+    words, `lines()`, an ordered list, `answer(question)`, what the browser gets for `model.send({ask: question})`, and
+    `alone()`, what it needs in addition where there is no Python.
     """
 
     _css = style()
@@ -132,6 +133,10 @@ class LessonWidget(anywidget.AnyWidget):
     def answer(self, question: Any) -> dict[str, Any]:
         """The answer to a question from the browser."""
         raise ValueError(f"question is {question!r}; expected none: {type(self).__name__} answers no questions")
+
+    def alone(self) -> dict[str, Any]:
+        """What the browser needs besides the traits where there is no Python."""
+        return {}
 
     def figure(self) -> Figure:
         """What the widget shows, as a matplotlib figure."""

@@ -4,8 +4,9 @@ import { View, asWidget, button, choice, slider } from "../shared/parts.js";
 import { BEAM, DECIDES, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING } from "./constants.js";
 import { BeamTree } from "./beam_tree.js";
 import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, chance } from "./candidates.js";
+import { Writer } from "./writer.js";
 
-// DecodingExplorer: the controls redraw the candidates at once; each step is Python's.
+// DecodingExplorer: the controls redraw the candidates at once; each step is Python's, or, where there is none, the writer's.
 
 const SCALES = { temperature: 10, top_p: 100, length_penalty: 10 }; // their sliders count in tenths or hundredths
 const MOST_K = 50; // of the slider; code may set more
@@ -41,6 +42,12 @@ class Decoding extends View {
   static FRAME = EXPLORER;
 
   make() {
+    const weights = this.model.get("weights");
+    if (weights) {
+      this.writer = new Writer(this.model.get("about"), weights, this.state());
+      const followed = this.writer.follow(this.state(), {}, false);
+      for (const [name, value] of Object.entries(followed)) this.model.set(name, value);
+    }
     this.list = new Candidates((id) => this.take(id));
     this.tree = new BeamTree();
     this.find("list").append(this.list.el);
@@ -54,18 +61,21 @@ class Decoding extends View {
   // From the learner
 
   act(name) {
-    if (this.find(name).getAttribute("aria-disabled") !== "true") this.model.send({ ask: name });
+    if (this.find(name).getAttribute("aria-disabled") === "true") return;
+    if (this.writer) this.commit(this.writer.act(name, this.state()), false);
+    else this.model.send({ ask: name });
   }
 
-  /** The learner's own choice, once Python has said what follows the words so far. */
+  /** The learner's own choice, once it is known what follows the words so far. */
   take(id) {
     const { chosen, shown } = this.state();
     if (shown.logits && alike(chosen, shown.chosen)) this.commit({ chosen: [...chosen, id] });
   }
 
-  commit(changes) {
+  /** isOwn: new tokens are the learner's, not the method's. */
+  commit(changes, isOwn = true) {
     this.say("");
-    super.commit(changes);
+    super.commit(this.writer ? this.writer.follow(this.state(), changes, isOwn) : changes);
   }
 
   receive(message) {
@@ -116,7 +126,7 @@ class Decoding extends View {
   about({ method, width, length_penalty, seed }) {
     if (method === GREEDY) return "Greedy takes the most likely token at each step. Temperature, top-k and top-p change the probabilities, but not which token is the most likely.";
     if (method === SAMPLING) return `Sampling draws the next token: one with probability 0.30 comes up about 30 times in 100. ` +
-      `Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that sum to p. Seed ${seed} always draws the same.`;
+      `Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that sum to p. Seed ${seed} always draws the same${this.writer ? "; in JupyterLab, where Python draws, it draws other words" : ""}.`;
     const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
     return `${width === 1 ? "A beam of 1 is greedy: only the best sentence is kept" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
   }

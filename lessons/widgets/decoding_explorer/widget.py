@@ -1,5 +1,6 @@
 """DecodingExplorer: generate a sentence step by step, and see what each method chooses from."""
 
+import base64
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,13 +9,15 @@ from torch import Tensor
 from traitlets import observe, validate
 
 from lessons._checks import between, one_of, whole
-from lessons.decoding import BeamStep, distribution
+from lessons.decoding import BeamStep, Cached, distribution
 from lessons.vocabulary import Vocabulary
 from lessons.widgets.base import BadValue, LessonWidget, computed, synced
 from lessons.widgets.decoding_explorer import generation, views
 from lessons.widgets.decoding_explorer.constants import BEAM, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
+from lessons.widgets.shared.alone import page, separator
+from lessons.widgets.shared.weights import pack
 
 
 class DecodingExplorer(LessonWidget):
@@ -23,6 +26,8 @@ class DecodingExplorer(LessonWidget):
     make_decoder: a function without arguments that makes a decoder of one sentence, as `lambda: Cached(model, src)` or
         `lambda: Table(next_word)`. vocab: its vocabulary. Give both or neither.
     join: makes a text of words. max_len: the most tokens after BOS.
+    With a model that is `Cached`, `to_html()` is a page that is alive, without Python and without a network; sampling
+    draws other words there.
 
     method: "greedy", "beam" or "sampling". temperature 0.1–3, top_k (0: all words) and top_p (1: all words) are those
     of `sample`, width 1–5 and length_penalty 0–2 those of `beam`; seed is that of the draws.
@@ -281,6 +286,22 @@ class DecodingExplorer(LessonWidget):
         text = self.join([self.vocab.words[i] for i in ids if i not in special])
         ended = self.vocab.eos_id in ids
         return f"{text} {self.vocab.words[self.vocab.eos_id]}".strip() if ended else text
+
+    # Without Python
+
+    def alone(self) -> dict[str, Any]:
+        """The model and the sentence, if there is a model to read: a Table is known to Python only."""
+        decoder = self._make_decoder()
+        if not isinstance(decoder, Cached):
+            return {}
+        packed, numbers = pack(decoder.model)
+        special = {"bos": self.vocab.bos_id, "eos": self.vocab.eos_id, "pad": self.vocab.pad_id}
+        sentence = {"src": decoder.src[0].tolist(), "longest": self.max_len, "join": separator(self.join)}
+        return {"about": packed | special | sentence, "weights": base64.b64encode(numbers).decode()}
+
+    def to_html(self) -> str:
+        """A page that is alive where there is a model; else, tables that need no script."""
+        return page(self, repr(self)) if self.alone() else super().to_html()
 
     # Pictures
 

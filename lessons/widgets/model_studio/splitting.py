@@ -6,8 +6,6 @@ from typing import Any
 from lessons.tasks import Task, Translation
 from lessons.tasks.task import CHARACTERS, SPACED
 
-UNSEEN = "\ue000"  # a word of no task
-
 
 def split(task: Task, sentence: str) -> list[str]:
     """The tokens of a source sentence."""
@@ -18,11 +16,6 @@ def name_of(task: Task) -> str:
     """The rule of this name in sentence.js; "" where only Python can split."""
     known = {id(CHARACTERS): "characters", id(SPACED): "spaces"}
     return "english" if isinstance(task, Translation) else known.get(id(task.writing()), "")
-
-
-def between(task: Task) -> str:
-    """What stands between two words of a translation."""
-    return task.writing("tgt").join([UNSEEN, UNSEEN])[1:-1]
 
 
 def quoted(value: Any) -> str:

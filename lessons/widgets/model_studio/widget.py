@@ -25,7 +25,7 @@ from lessons.widgets.front_end import front_end, style
 from lessons.widgets.model_studio import splitting
 from lessons.widgets.model_studio.constants import HIGHEST, HISTORY, LIKENESS, LONGEST, LOWEST, MOST_CHANGES, NEAR
 from lessons.widgets.pictures import Panel, figure
-from lessons.widgets.shared.alone import page
+from lessons.widgets.shared.alone import page, separator
 from lessons.widgets.shared.weights import pack
 
 SENTENCE = "The teacher will not drink tea at school tomorrow."
@@ -104,7 +104,7 @@ class ModelStudio(LessonWidget):
             "eos": tgt.eos_id,
             "longest": self.longest,
             "split": splitting.name_of(self.task),
-            "join": splitting.between(self.task),
+            "join": separator(self.task.writing("tgt").join),
             "head": SHIPPED_MODEL if self._is_shipped else OWN_MODEL,
         }
 

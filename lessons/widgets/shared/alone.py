@@ -3,10 +3,12 @@
 import html
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from lessons.widgets.front_end import FOLDER, source
 
+UNSEEN = "\ue000"  # a word of no vocabulary
 OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
 START = """
 const told = JSON.parse(document.getElementById("state").textContent);
@@ -22,8 +24,14 @@ h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: i
 
 
 def state_of(widget: Any) -> dict[str, Any]:
-    """What the browser has of a widget."""
-    return {name: value for name, value in widget.get_state().items() if not OF_IPYWIDGETS.fullmatch(name)}
+    """What the browser has of a widget where there is no Python."""
+    traits = {name: value for name, value in widget.get_state().items() if not OF_IPYWIDGETS.fullmatch(name)}
+    return traits | widget.alone()
+
+
+def separator(join: Callable[[list[str]], str]) -> str:
+    """What stands between two words that are joined to a text."""
+    return join([UNSEEN, UNSEEN])[1:-1]
 
 
 def as_script(value: Any) -> str:

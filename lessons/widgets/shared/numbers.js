@@ -21,6 +21,7 @@ const readBuffer = (text) => readBytes(text).buffer;
 export const readBytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 export const readFloats = (text) => new Float32Array(readBuffer(text));
 export const readDoubles = (text) => new Float64Array(readBuffer(text));
+export const writeDoubles = (numbers) => btoa(Array.from(new Uint8Array(Float64Array.from(numbers).buffer), (byte) => String.fromCharCode(byte)).join(""));
 
 /** A flat run of numbers in rows. */
 export const inRows = (numbers, rows) => {
