@@ -28,7 +28,7 @@ MODULES = (
         "torch_attention",
         "language_model",
     ),
-    *("probes", "plots", "display", "progress", "widgets"),
+    *("probes", "plots", "display", "progress", "parallel", "widgets"),
 )
 
 WIDTH, QUALITY = 736, 30  # of the picture that the front page opens with
