@@ -37,6 +37,7 @@ LESSONS = {
         )
     ),
     "03_masked_attention": Lesson(
+        cells=("imports", "my-masked-weights", "lab", "studio"),
         deeds=(
             (f"{LAB} {cell('allowed', 0, 1)}", f"{LAB} {cell('allowed', 0, 1)}[data-value='1']"),
             (f"{STUDIO} {cell('allowed', 1, 3)}", f"{STUDIO} {cell('allowed', 1, 3)}[data-value='1']"),
