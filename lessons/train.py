@@ -142,7 +142,7 @@ def _get_ready(options: Namespace) -> None:
         output.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(output / DATA, ignore_errors=True)
         print("preparing the data …", flush=True)
-        prepare(output / DATA, *files, **choices)
+        prepare(output / DATA, *files, **choices, watch=partial(tqdm, unit=" pairs", disable=None))
     (output / SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
 

@@ -124,6 +124,17 @@ def test_what_is_left_out_is_counted(tmp_path):
     assert stream.files == ["pairs.tsv"]
 
 
+def test_the_pairs_can_be_watched_as_they_are_read(tmp_path):
+    watched = []
+
+    def watch(pairs):
+        watched.append(list(pairs))
+        return watched[-1]
+
+    prepare(tmp_path / "data", write(tmp_path / "pairs.tsv", 9), held_out_every=EVERY, watch=watch)
+    assert watched == [[(f"s{i} {'x ' * (i % 7)}".strip(), f"t{i}") for i in range(9)]] * 2
+
+
 def test_a_file_that_is_no_text_is_refused_even_so(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_bytes("a\tb\n".encode("utf-16"))

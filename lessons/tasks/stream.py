@@ -5,7 +5,7 @@ import os
 import shutil
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
@@ -37,12 +37,14 @@ def prepare(
     held_out_every: int = 20,
     skip_corrupt: bool = False,
     encoding: str = "utf-8",
+    watch: Callable[[Iterable[tuple[str, str]]], Iterable[tuple[str, str]]] = iter,
 ) -> None:
     """Write the pairs of some files into a new folder, as ids, for `PairStream`. An interrupted call leaves no folder.
 
     vocab_size: the maximum for each side. max_len: longer sentences, counted in subwords, are left out. held_out_every:
     about one in this many source sentences is held out. skip_corrupt: lines that are no pair are left out; otherwise
-    the first is a ValueError that names file and line.
+    the first is a ValueError that names file and line. watch: what the pairs pass through, such as tqdm, which shows
+    how far it is; they do twice.
     """
     folder = Path(folder)
     positive(max_len=max_len)
@@ -67,7 +69,7 @@ def prepare(
         for path in paths:
             yield from read_pairs(path, encoding=encoding, on_corrupt=leave_out if skip_corrupt else None)
 
-    learned_from = sample_pairs(pair for pair in pairs() if not is_held_out(pair[0], held_out_every))
+    learned_from = sample_pairs(pair for pair in watch(pairs()) if not is_held_out(pair[0], held_out_every))
     if not learned_from:
         raise ValueError("paths has no pair to train on, only held-out ones; expected more pairs")
     vocabs = [Subwords(side, vocab_size=vocab_size) for side in zip(*learned_from)]
@@ -78,7 +80,7 @@ def prepare(
         with ExitStack() as stack:
             writers = {split: _Writer(stack, temporary, split) for split in SPLITS}
             too_long = 0
-            for source, target in pairs():
+            for source, target in watch(pairs()):
                 src, tgt = vocabs[0].encode(source), vocabs[1].encode(target, bos=True, eos=True)
                 if len(src) > max_len or len(tgt) > max_len + 2:  # BOS and EOS
                     too_long += 1

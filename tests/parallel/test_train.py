@@ -77,6 +77,14 @@ def test_a_finished_training_can_go_on(command):
     assert status == 0 and "step 18: " in said
 
 
+def test_a_terminal_shows_how_far_it_is(command, monkeypatch):
+    assert "pairs/s" not in command()[1]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    said = command(output="other")[1]
+    assert said.count("60 pairs") >= 2  # they are read twice
+    assert "12/12" in said
+
+
 def test_data_are_prepared_once_and_again_when_they_have_changed(command, files, monkeypatch):
     monkeypatch.setattr(train, "_train", lambda *arguments: None)
     assert ["preparing" in command()[1] for _ in range(2)] == [True, False]
