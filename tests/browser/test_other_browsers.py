@@ -41,7 +41,7 @@ LESSONS = {
         deeds=(
             (f"{LAB} {cell('allowed', 0, 1)}", f"{LAB} {cell('allowed', 0, 1)}[data-value='1']"),
             (f"{STUDIO} {cell('allowed', 1, 3)}", f"{STUDIO} {cell('allowed', 1, 3)}[data-value='1']"),
-        )
+        ),
     ),
     "11_training": Lesson(
         cells=("imports", "rates", "paper-shape", "task", "first-loss", "the-sentence", "train"),
