@@ -18,13 +18,28 @@ from lessons.widgets import MaskStudio
 from tests.browser import PATIENCE
 from tests.browser.accessible import told, violations
 from tests.browser.visitors import PACKAGES
-from tests.browser.work import operate
+from tests.browser.work import ON_THE_SITE, operate
 from tests.notebooks.cells import NOTEBOOKS, ROOT
 from tools.site import alive
 
 FIRST_VIEW = 300_000  # bytes that the front page loads before anybody scrolls or clicks
 HEAVIEST = 1_500_000  # bytes of a page, with all that it loads
 LOADED = "() => performance.getEntriesByType('resource').map(entry => entry.name)"
+SCALES = {"temperature": 10, "top_p": 100, "length_penalty": 10}  # of the sliders
+TURN = """([selector, value]) => {
+    const control = document.querySelector(selector);
+    if (!control) return;
+    control.value = value;
+    for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind));
+}"""
+SAYS = """([selector, texts]) =>
+    [...document.querySelectorAll(selector)].map((each) => each.textContent).join(" ") === texts.join(" ")"""
+STARTS = "([selector, text]) => document.querySelector(selector).textContent.startsWith(text)"
+KEPT = """place => [...document.querySelectorAll(`${place} [data-rank]:not([data-rank="0"])`)]
+    .sort((a, b) => a.dataset.rank - b.dataset.rank)
+    .map((row) => [row.querySelector("b").textContent, Number(row.dataset.score)])"""
+AFTER = """place => [...document.querySelectorAll(`${place} [data-id]`)].map(
+    row => [Number(row.dataset.id), Number(row.dataset.after)])"""
 SEVERE = {"serious", "critical"}
 
 
@@ -324,5 +339,51 @@ def test_every_widget_of_the_gallery_is_operated_in_each_browser(any_browser, ho
         any_browser.wait_for(place)
         any_browser.evaluate("place => document.querySelector(place).scrollIntoView()", place)
         any_browser.wait_for(f"{place}[data-alive] .lw")
-        operate(any_browser, name, place)
+        operate(any_browser, name, place, ON_THE_SITE)
+    assert_content(any_browser, home)
+
+
+@in_each_browser
+def test_the_translator_decodes_as_in_torch_in_each_browser(any_browser, home):
+    any_browser.goto(f"{home}widgets.html")
+    place = '.course-widget[aria-label="DecodingExplorer"]'
+    any_browser.wait_for(place)
+    any_browser.evaluate("place => document.querySelector(place).scrollIntoView()", place)
+    any_browser.wait_for(f"{place}[data-alive] .lw")
+    explorer = alive.example("DecodingExplorer")
+
+    def turn(**traits):
+        """Move sliders, and wait until the page shows the last of them."""
+        for name, value in traits.items():
+            setattr(explorer, name, value)
+            control, text = f'{place} [data-part="{name}"]', f"{value:g}" if name != "method" else value
+            any_browser.evaluate(TURN, [control, f"{value * SCALES.get(name, 1):g}" if name != "method" else value])
+        if name != "method":
+            any_browser.wait_for(f'{place} [data-part="{name}-shown"]', text)
+
+    any_browser.click(f'{place} [data-part="end"]')
+    explorer.to_the_end()
+    any_browser.wait_until(SAYS, [f'{place} [data-part="sentence"] b', ["begin", *explorer.sentence]])
+    turn(method="beam")
+    any_browser.wait_for(f'{place} [data-part="untouched"]')
+    any_browser.click(f'{place} [data-part="end"]')
+    explorer.to_the_end()
+    for options in ({"width": 5, "length_penalty": 2}, {"width": 4, "length_penalty": 0}):
+        turn(**options)
+        best = explorer.shown["best"]
+        any_browser.wait_until(STARTS, [f'{place} [data-part="best"]', f"{best['text']}: probability"])
+        kept = [[explorer.vocab.words[each.ids[-1]], each.score] for each in explorer.steps[-1].kept]
+        for (word, score), (right, expected) in zip(any_browser.evaluate(KEPT, place), kept, strict=True):
+            assert word == right and abs(score - expected) < 1e-4
+    explorer.method, explorer.chosen = "sampling", explorer.chosen[:1]
+    turn(method="sampling")
+    any_browser.click(f'{place} [data-part="again"]')
+    any_browser.wait_for(f'{place} [data-part="list"]')
+    any_browser.click(f'{place} [data-part="list"] [data-id="{explorer.chosen[0]}"]')
+    any_browser.wait_for(f'{place} [data-part="place"]', "1 word")
+    turn(top_k=6, top_p=0.8, temperature=2.5)
+    rows = any_browser.evaluate(AFTER, place)
+    assert len(rows) == 10 and sum(after > 0 for _, after in rows) == 3
+    for word, after in rows:
+        assert abs(explorer.probabilities[word].item() - after) < 1e-4
     assert_content(any_browser, home)

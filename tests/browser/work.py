@@ -155,12 +155,27 @@ WORK = {
 }
 
 
+# Where there is no Python, the translator writes.
+ON_THE_SITE = WORK | {
+    "DecodingExplorer": Work(
+        click='[data-part="step"]',
+        answer=Seen('[data-part="sentence"] li:nth-child(2) b', "他们"),
+        clicked="['他们'] set()",
+        focus='[data-part="list"] [data-id]',
+        keys=("ArrowDown", "Enter", "PageDown"),
+        typed="['他们', '画', '了'] {1}",
+        read="widget.sentence, widget.own",
+        shown=Seen('[data-part="sentence"] li:nth-child(4) b', "了"),
+    ),
+}
+
+
 LEFT = "within => !document.querySelector(within).contains(document.activeElement)"
 
 
-def operate(visitor, name, within):
-    """Do in any browser what WORK says, see each answer, and leave by Tab."""
-    work = WORK[name]
+def operate(visitor, name, within, works=WORK):
+    """Do in any browser what is in the list, see each answer, and leave by Tab."""
+    work = works[name]
     visitor.click(f"{within} {work.click}")
     visitor.wait_for(f"{within} {work.answer.selector}", work.answer.says)
     visitor.focus(f"{within} {work.focus}")

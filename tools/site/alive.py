@@ -1,6 +1,7 @@
 """Widgets without a kernel: their state, what Python would compute when it changes, and their JavaScript in files."""
 
 import ast
+import hashlib
 import html
 import itertools
 import json
@@ -9,21 +10,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from lessons import widgets
+from lessons.decoding import Cached
+from lessons.pretrained import load_translator
 from lessons.widgets.attention_explorer.constants import AVERAGE
 from lessons.widgets.base import LessonWidget
 from lessons.widgets.front_end import FOLDER, front_end, source, style
 from lessons.widgets.shared.alone import as_script, state_of
 
+SENTENCE = "They go."
 IN_A_FILE = ("weights",)  # traits that a page asks for when its widget comes to life
+
+
+# What the gallery says of an example.
+SAYS = {
+    "DecodingExplorer": f"Here the shipped translator reads “{SENTENCE}” It has never learned “go”, and has to guess: "
+    "which words does it try, and when does another method write another sentence?"
+}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What Python computes when the browser changes a widget: the traits `gives`, from all values of the others."""
+    """What Python computes when the browser changes a widget: the traits `gives`, from all values of the others.
+
+    needs: what the state must have; without it, only Python knows the rest.
+    """
 
     of: dict[str, Callable[[Any], range]] = field(default_factory=dict)
     gives: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 def _heads(widget: Any) -> range:
@@ -41,6 +58,7 @@ ALIVE = {
         },
         ("maps", "shown"),
     ),
+    "DecodingExplorer": Rule(needs=("weights",)),
     "DotProductStepper": Rule(),
     "HeadSplitter": Rule(),
     "MaskStudio": Rule(),
@@ -63,6 +81,16 @@ def folder(widget: LessonWidget) -> str:
     return type(widget).__module__.split(".")[-2]
 
 
+def example(name: str) -> LessonWidget:
+    """One that lives: without arguments, or with the shipped translator."""
+    made = getattr(widgets, name)
+    if name != "DecodingExplorer":
+        return made()
+    model, task = load_translator()
+    src = torch.tensor([task.encode(SENTENCE)])
+    return made(lambda: Cached(model, src), task.tgt_vocab, join=task.writing("tgt").join)
+
+
 def made_by(source: str) -> LessonWidget | None:
     """The widget that a cell makes out of nothing but constants; None where it needs what a lesson has computed."""
     last = ast.parse(source).body[-1:]
@@ -74,7 +102,8 @@ def made_by(source: str) -> LessonWidget | None:
         options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except ValueError:
         return None
-    return getattr(widgets, call.func.id)(*arguments, **options)
+    widget = getattr(widgets, call.func.id)(*arguments, **options)
+    return widget if set(ALIVE[call.func.id].needs) <= state_of(widget).keys() else None
 
 
 def embedded(widget: LessonWidget, picture: str, *, waits: bool = False) -> str:
@@ -83,7 +112,7 @@ def embedded(widget: LessonWidget, picture: str, *, waits: bool = False) -> str:
     waits: not when the picture is scrolled to, but in a dialog, when a button in the picture is pressed.
     """
     state = state_of(widget)
-    files = {trait: _file_of(folder(widget), trait) for trait in IN_A_FILE if state.pop(trait, None)}
+    files = {trait: _file_of(state.pop(trait)) for trait in IN_A_FILE if trait in state}
     told = as_script({"widget": folder(widget), "state": state, "files": files, "computed": _computed(widget)})
     name = html.escape(type(widget).__name__)
     return (
@@ -92,8 +121,9 @@ def embedded(widget: LessonWidget, picture: str, *, waits: bool = False) -> str:
     )
 
 
-def _file_of(widget: str, trait: str) -> str:
-    return f"{widget}_{trait}.txt"
+def _file_of(text: str) -> str:
+    """The same for the same text: two widgets of one model share it."""
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
 
 
 def _computed(widget: LessonWidget) -> dict[str, Any]:
@@ -116,13 +146,13 @@ def write_scripts(static: Path) -> None:
     """The JavaScript of each widget as one module, and the style of all."""
     sheets = []
     for name in ALIVE:
-        widget = getattr(widgets, name)
-        path = static / "widgets" / f"{widget.__module__.split('.')[-2]}.js"
+        widget = example(name)
+        path = static / "widgets" / f"{folder(widget)}.js"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(front_end(path.stem), encoding="utf-8")
-        for trait in IN_A_FILE:
-            if widget.class_traits().get(trait):
-                path.with_name(_file_of(path.stem, trait)).write_text(getattr(widget(), trait), encoding="ascii")
+        state = state_of(widget)
+        for text in (state[trait] for trait in IN_A_FILE if trait in state):
+            path.with_name(_file_of(text)).write_text(text, encoding="ascii")
         sheets += [style(), style(path.stem).removeprefix(style())]
     (static / "widgets" / "alone.js").write_text(source(FOLDER / "shared" / "alone.js"), encoding="utf-8")
     (static / "widgets.css").write_text("\n".join(dict.fromkeys(sheets)), encoding="utf-8")

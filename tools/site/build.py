@@ -90,9 +90,9 @@ def gallery() -> str:
     """A page with each widget that lives without Python."""
     parts = ["# Widgets\n\nEach of them is alive on this page: click, drag, type, or use the keyboard.\n"]
     for name in alive.ALIVE:
-        made = getattr(widgets, name)
-        about, *_ = (made.__doc__ or "").partition("\n")
-        parts.append(f"## {name}\n\n{about}\n\n{shown(made())}\n")
+        about, *_ = (getattr(widgets, name).__doc__ or "").partition("\n")
+        said = f"{about}\n\n{alive.SAYS[name]}" if name in alive.SAYS else about
+        parts.append(f"## {name}\n\n{said}\n\n{shown(alive.example(name))}\n")
     return "\n".join(parts)
 
 
