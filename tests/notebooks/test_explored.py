@@ -7,6 +7,8 @@ import pytest
 
 from tests.notebooks.cells import code_cells, needed_for
 
+pytestmark = pytest.mark.thorough("runs cells of six lessons, and draws a figure for each value")
+
 
 @pytest.fixture(scope="module")
 def explorer_of():
