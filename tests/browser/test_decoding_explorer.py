@@ -6,7 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from lessons.decoding import Table, distribution
+from lessons.decoding import Cached, Table, distribution
+from lessons.pretrained import load_translator
 from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
 from tests.browser import bare
@@ -14,6 +15,7 @@ from tests.browser.accessible import told, violations
 from tests.browser.test_every_widget import DARK
 
 CASES = 200
+FILES = ("file:", "data:")
 DISTRIBUTE = """async cases => {
     const { distribute, orderOf } = await import("./decoding_explorer/candidates.js");
     const { readNumber } = await import("./shared/numbers.js");
@@ -363,3 +365,44 @@ def test_nothing_is_cut_off(page, width):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         for note in page.locator("em:visible").all():
             assert note.evaluate("note => note.scrollWidth <= note.clientWidth"), note.inner_text()
+
+
+# --- without Python --------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_model_is_alive_as_a_file(browser, tmp_path):
+    model, task = load_translator()
+    src = torch.tensor([task.encode("They go.")])
+    explorer = DecodingExplorer(
+        lambda: Cached(model, src), task.tgt_vocab, join="".join, chosen=[task.tgt_vocab.bos_id]
+    )
+    path = tmp_path / "explorer.html"
+    path.write_text(explorer.to_html(), encoding="utf-8")
+    page, complaints = browser.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: complaints.append(request.url) if request.url[:5] not in FILES else None)
+    page.goto(path.as_uri())
+    own = page.locator(".dx-own")
+    expect(own).to_have_count(1)
+    page.locator('[data-part="step"]').click()
+    explorer.step()
+    expect(page.locator('[data-part="sentence"] b')).to_have_text(["begin", *explorer.sentence])
+    expect(own).to_have_count(1)
+    page.locator('[data-part="again"]').click()
+    expect(own).to_have_count(0)
+    page.locator('[data-part="method"]').select_option("sampling")
+    expect(page.locator('[data-part="about"]')).to_contain_text(
+        "in JupyterLab, where Python draws, it draws other words"
+    )
+    set_slider(page, "temperature", 30)
+    drawn = set()
+    for seed in (1, 2, 3, 4, 1):
+        set_slider(page, "seed", seed)
+        page.locator('[data-part="end"]').click()
+        expect(page.locator('[data-part="place"]')).to_contain_text("finished")
+        drawn.add("".join(words_of(page)))
+        page.locator('[data-part="again"]').click()
+    assert len(drawn) == 4
+    expect(page.locator('[data-part="warning"]')).to_be_empty()
+    page.close()
+    assert complaints == []
