@@ -125,6 +125,11 @@ biasing = Exercise(
             "times 2^(−8/H).",
         ),
         Mistake(
+            edited(alibi, SLOPES, "2.0 ** (-8 / num_heads) * head"),
+            "Your slopes are 1, 2, 3, … times the first. The sequence is geometric: each slope is the one before times "
+            "2^(−8/H).",
+        ),
+        Mistake(
             edited(alibi, "* distance  #", "* (distance > 0)  #"),
             "All keys in the past get the same penalty. It grows with the distance.",
         ),

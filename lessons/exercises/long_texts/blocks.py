@@ -30,20 +30,22 @@ def attention_in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
 
 
 class _Tables(TorchDispatchMode):
-    """Watches whether a tensor with a number for each query and each key is made."""
+    """Watches whether a tensor with the scores of all keys is made, for all queries or for one."""
 
     def __init__(self, queries: int, keys: int):
         super().__init__()
-        self.sizes, self.made = {(queries, keys), (keys, queries)}, False
+        self.sizes, self.made = {(queries, keys), (keys, queries), (keys,), (1, keys), (keys, 1)}, False
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
-        self.made = self.made or (isinstance(result, Tensor) and tuple(result.shape[-2:]) in self.sizes)
+        self.made = self.made or (
+            isinstance(result, Tensor) and result.is_floating_point() and tuple(result.shape[-2:]) in self.sizes
+        )
         return result
 
 
 def watched(candidate: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, block: int) -> Any:
-    """The result, and whether a whole table of scores was made. With blocks of one key, it may be something else."""
+    """The result, and whether the scores of all keys were there at once. With blocks of one key, that can't be told."""
     with _Tables(len(q), len(k)) as tables:
         output = candidate(q, k, v, block)
     return output, torch.tensor(tables.made and 1 < block < len(k))
@@ -82,6 +84,19 @@ def _added(q, k, v, block):
     return torch.stack(outputs).sum(dim=0)
 
 
+def _a_query_at_a_time(q, k, v, block):
+    return torch.cat([attend(query, k, v)[0] for query in q.split(1)])
+
+
+def _each_from_its_own_highest(q, k, v, block):
+    total = summed = 0.0
+    for keys, values in zip(k.split(block), v.split(block)):
+        scores = q @ keys.T / math.sqrt(q.size(-1))
+        powers = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+        total, summed = total + powers.sum(dim=-1, keepdim=True), summed + powers @ values
+    return summed / total
+
+
 def _blocks_of_queries(q, k, v, block):
     return torch.cat([attend(part, k, v)[0] for part in q.split(block)])
 
@@ -98,13 +113,19 @@ tiling = Exercise(
     mistakes=[
         Mistake(
             lambda q, k, v, block: attend(q, k, v)[0],
-            "The numbers are right, but all Q · K scores were there at once, and that memory is what we want to save. "
-            "Compute q @ keys.T for one block of keys at a time.",
+            "The numbers are right, but the scores of all keys were there at once, and that memory is what we want to "
+            "save. Compute q @ keys.T for one block of keys at a time.",
+            also=[_a_query_at_a_time],
         ),
         Mistake(
             edited(attention_in_blocks, (TOTAL, "total = total +"), (SUMMED, "summed = summed +")),
             "The old sums are not scaled. When a block brings a higher score, what was summed before was measured from "
             "a lower one: multiply it by exp(highest − new).",
+        ),
+        Mistake(
+            _each_from_its_own_highest,
+            "Each block is measured from its own highest score, and the sums are added as they are. Bring both to the "
+            "same one: the highest so far.",
         ),
         Mistake(
             edited(attention_in_blocks, TOTAL, "total = total +"),

@@ -46,7 +46,7 @@ bug_hunt = Exercise(
         Mistake(
             edited(embed_packed, ".cumsum(0)", ""),
             "The bug is still there. A symptom: two documents are right, and from the third on each token has a "
-            "position that is too large. Print the positions for lengths [2, 1, 3].",
+            "position that is too large. For lengths [2, 1, 3] the positions are 0 1, 0, and 2 3 4.",
         ),
         Mistake(
             edited(embed_packed, START, "torch.arange(len(ids))"),
@@ -76,6 +76,18 @@ bug_hunt = Exercise(
         Mistake(
             edited(embed_packed, STARTS, "torch.tensor([0, *lengths[:-1]]).cummax(0).values"),
             "The largest length so far isn't where a document starts: add the lengths of all documents before it.",
+        ),
+        Mistake(
+            edited(
+                embed_packed,
+                (".cumsum(0)", ""),
+                (
+                    START,
+                    "(torch.arange(len(ids)) - start) % torch.tensor(lengths).repeat_interleave(torch.tensor(lengths))",
+                ),
+            ),
+            "You wrapped the wrong positions around: the third document still doesn't begin at 0. Add up the lengths "
+            "of all documents before it.",
         ),
         Mistake(
             edited(embed_packed, START, "torch.arange(len(ids)) % max(lengths)"),

@@ -69,3 +69,11 @@ edit('torch.full((length, length), float("-inf"))', "-torch.inf * torch.ones(len
 edit("-8 / num_heads * torch.arange", "-8 / torch.arange", "the head multiplies", of=2)
 
 edit("-8 * h / num_heads", "8 * h / num_heads", "slopes are above 1")
+
+with wrong("1, 2, 3, … times the first"):
+
+    def my_alibi(num_heads, length):
+        slopes = 2.0 ** (-8 / num_heads) * torch.arange(1, num_heads + 1)
+        place = torch.arange(length)
+        distance = place[:, None] - place
+        return (-slopes[:, None, None] * distance).masked_fill(distance < 0, -torch.inf)

@@ -56,7 +56,7 @@ with right:
         return (shares[..., None] * torch.stack(outputs)).sum(dim=0)
 
 
-with wrong("all Q · K scores were there at once"):
+with wrong("the scores of all keys were there at once"):
 
     def my_blocks(q, k, v, block):
         return F.scaled_dot_product_attention(q, k, v)
@@ -92,3 +92,24 @@ with wrong("You averaged the outputs of the blocks"):
 edit("q / math.sqrt(q.shape[-1])", "q / q.shape[-1]", "Divide by its root")
 
 edit("s.max(dim=1, keepdim=True).values", "s.max()", "one highest score for all queries")
+
+with wrong("the scores of all keys were there at once"):
+
+    def my_blocks(q, k, v, block):
+        rows = []
+        for query in q:
+            weights = (k @ query / math.sqrt(len(query))).softmax(dim=0)
+            rows.append(weights @ v)
+        return torch.stack(rows)
+
+
+with wrong("Each block is measured from its own highest score"):
+
+    def my_blocks(q, k, v, block):
+        totals, sums = [], []
+        for i in range(0, len(k), block):
+            s = q @ k[i : i + block].T / math.sqrt(q.shape[-1])
+            p = (s - s.max(dim=1, keepdim=True).values).exp()
+            totals.append(p.sum(dim=1, keepdim=True))
+            sums.append(p @ v[i : i + block])
+        return sum(sums) / sum(totals)

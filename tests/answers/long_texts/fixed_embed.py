@@ -47,3 +47,11 @@ edit("torch.arange(length)", "torch.arange(1, length + 1)", "Positions start at 
 edit("torch.arange(length)", "torch.zeros(length, dtype=torch.long)", "All tokens get position 0", of=1)
 
 edit("torch.arange(len(ids)) - start", "torch.arange(len(ids)) % max(lengths)", "as many tokens as the longest")
+
+with wrong("You wrapped the wrong positions around"):
+
+    def fixed_embed(ids, lengths, tokens, places):
+        length = torch.tensor(lengths)
+        start = torch.tensor([0, *lengths[:-1]]).repeat_interleave(length)
+        positions = (torch.arange(len(ids)) - start) % length.repeat_interleave(length)
+        return tokens[ids] + places[positions]
