@@ -635,7 +635,9 @@ def tiled_attention() -> str:
         _arrow((440, 336), (364, 336), below="write"),
         _quiet(480, 404, "The scores of all pairs are never in the large memory."),
         _quiet(
-            480, 426, "The next block of k and v updates the three sums; after the last one, output = summed / total."
+            480,
+            426,
+            "The next block of k and v updates highest, total and summed; in the end, output = summed / total.",
         ),
     ]
     description = (
