@@ -69,6 +69,11 @@ bug_hunt = Exercise(
             also=[edited(losses_of_processes, "dim=1", "dim=0")],
         ),
         Mistake(
+            edited(losses_of_processes, SCALED, "sums.mean(dim=1) * len(sums) / total"),
+            "You take the mean over the parts. The gradients of the parts are added: so are their sums.",
+            also=[edited(losses_of_processes, SCALED, "sums.mean(dim=1) / total")],
+        ),
+        Mistake(
             edited(losses_of_processes, SCALED, "sums.sum(dim=1) * tokens.sum(dim=1) / total"),
             "You weight a *sum* by the fraction of the tokens. That would be right for a mean; a sum has its weight "
             "already.",

@@ -95,6 +95,11 @@ planning = Exercise(
             "more processes take the same steps, only faster.",
         ),
         Mistake(
+            edited(plan, "larger = batch / tuned_batch", "larger = fits * processes / tuned_batch"),
+            "You compare what is in memory at once with the old batch. The rate depends on the batch of a step, with "
+            "all of its parts.",
+        ),
+        Mistake(
             edited(plan, "larger = batch / tuned_batch", "larger = batch / tuned_batch * accumulate"),
             "You count the parts twice: `batch` already is the batch of a step, with all parts.",
         ),

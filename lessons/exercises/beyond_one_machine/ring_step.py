@@ -85,6 +85,10 @@ passing_on = Exercise(
             "Your receiver always replaces, and its own numbers are lost. In the first n - 1 steps it adds.",
         ),
         Mistake(
+            edited(ring_step, "+= held[sender, chunk]", "= (held[receiver, chunk] + held[sender, chunk]) / 2"),
+            "You take the mean of two chunks. An all-reduce adds them up; who wants the mean divides once, at the end.",
+        ),
+        Mistake(
             edited(ring_step, "step < n - 1", "step < n"),
             "One step too many adds. After n - 1 steps, 0 to n - 2, each process has one complete chunk.",
             seen_in="the first step that replaces",

@@ -60,3 +60,9 @@ with wrong("0 / 0 is NaN"):
         own = tokens.sum(dim=1)
         means = sums.sum(dim=1) / own
         return means * own / own.sum() * len(sums)
+
+
+with wrong("You take the mean over the parts"):
+
+    def fixed_losses(sums, tokens):
+        return len(sums) * sums.mean(dim=1) / tokens.sum()

@@ -62,3 +62,11 @@ with wrong("as if each had a batch of its own"):
         parts = math.ceil(effective / fits)
         rate = tuned_rate * (math.sqrt(batch / tuned_batch) if adam else batch / tuned_batch)
         return parts, rate
+
+
+with wrong("what is in memory at once"):
+
+    def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
+        at_once = processes * fits
+        larger = at_once / tuned_batch
+        return math.ceil(batch / at_once), tuned_rate * (larger**0.5 if adam else larger)

@@ -88,3 +88,14 @@ with wrong("To send is to copy"):
             else:
                 after[(p + 1) % n, c] = held[p, c]
         return after
+
+
+with wrong("You take the mean of two chunks"):
+
+    def my_ring_step(held, step):
+        n = len(held)
+        after = held.clone()
+        for p in range(n):
+            c, q = (p - step) % n, (p + 1) % n
+            after[q, c] = (held[p, c] + held[q, c]) / 2 if step < n - 1 else held[p, c]
+        return after
