@@ -105,7 +105,7 @@ class PairStream(Task):
     """The pairs of a folder that `prepare` wrote, each exactly once in an epoch; in memory is one window of them.
 
     In each epoch the windows come in a new order, and in each window the batches and what is in them: pairs of similar
-    length; the last batch is smaller. The batch of a step depends only on the step, the seed and the folder, so that
+    length; the last batch is smaller. The batch of a step depends only on step, seed, size, window and folder, so that
     training resumes anywhere, with any number of processes. window: pairs in memory.
 
     `files`, `corrupt`, `too_long`: what was prepared, and how many lines and pairs were left out.
