@@ -125,6 +125,19 @@ counting = Exercise(
             edited(count_llama, "num_layers * layer", "layer"),
             "You counted one layer. There are num_layers of them.",
         ),
+        Mistake(
+            edited(count_llama, "3 * d_model * d_ff", "3 * d_model * (2 * d_ff // 3)"),
+            "You took 2/3 of d_ff. The d_ff of a config is already the size of the three matrices.",
+        ),
+        Mistake(
+            edited(count_llama, "2 * vocabulary * d_model + ", ""),
+            "The vocabulary is missing: embedding and output projection have vocabulary · d_model numbers each.",
+        ),
+        Mistake(
+            edited(count_llama, "num_layers * layer + d_model", "num_layers * (layer + d_model)"),
+            "The last norm is in each of your layers. It is there once, after all of them.",
+            also=[edited(count_llama, ("norms = 2 * d_model", "norms = 3 * d_model"), ("layer + d_model", "layer"))],
+        ),
     ],
     hints=[
         "One layer: W_q and W_o are (d_model, d_model). W_k and W_v are (d_model, num_kv_heads · head_dim).",

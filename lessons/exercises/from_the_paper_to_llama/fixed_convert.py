@@ -85,6 +85,24 @@ bug_hunt = Exercise(
             edited(to_halves, ".transpose(1, 2)", ""),
             "Nothing moves: split and joined again. The transpose brings the first members of all pairs together.",
         ),
+        Mistake(
+            edited(
+                to_halves,
+                (Q, "reorder(w_q, num_heads // num_kv_heads)"),
+                (K, "reorder(w_k, num_heads // num_kv_heads)"),
+            ),
+            "Now both are split by the number of query heads in a group. The rows are split into heads: num_heads for "
+            "the queries, num_kv_heads for the keys.",
+        ),
+        Mistake(
+            edited(to_halves, Q, "w_q"),
+            "The queries now stay as they were. They are rotated, too: only the number of heads of the keys was wrong.",
+        ),
+        Mistake(
+            edited(to_halves, K, "reorder(w_k, 1)"),
+            "The keys are split as if they were one head, so rows move from one head to another. There are "
+            "num_kv_heads of them.",
+        ),
     ],
     hints=[
         "How many rows does w_k have, and how many heads? Compare with how the code splits them.",

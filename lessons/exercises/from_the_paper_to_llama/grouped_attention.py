@@ -118,6 +118,18 @@ grouping = Exercise(
             edited(grouped_attention, "softmax(dim=-1)", "softmax(dim=0)"),
             "The softmax is over the heads. It is over the keys: dim=-1.",
         ),
+        Mistake(
+            edited(grouped_attention, ".tril()", ".tril(1)"),
+            "Your mask lets each token see the next one. Its last allowed key is the token itself: tril().",
+        ),
+        Mistake(
+            edited(
+                grouped_attention,
+                "scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)",
+                "(scores.softmax(dim=-1) * allowed)",
+            ),
+            "You masked after the softmax, so the weights of a token no longer sum to 1. Mask the scores, with −∞.",
+        ),
     ],
     hints=[
         "H / H_kv query heads use the same keys. Which keys does query head 1 use, with 4 query heads and 2 of keys?",

@@ -117,6 +117,24 @@ trimming = Exercise(
             edited(min_p_by_hand, KEPT, "p"),
             "Nothing is dropped: these are the probabilities as they were.",
         ),
+        Mistake(
+            lambda logits, min_p: (min_p_by_hand(logits, min_p) > 0).float().softmax(dim=-1),
+            "You took a softmax of ones and zeros. Keep the probabilities of the tokens that stay, and divide by their "
+            "sum.",
+        ),
+        Mistake(
+            lambda logits, min_p: (min_p_by_hand(logits, min_p) > 0) / (min_p_by_hand(logits, min_p) > 0).sum(),
+            "All tokens that stay are equally likely in your result. Keep their probabilities, and divide by the sum.",
+        ),
+        Mistake(
+            edited(min_p_by_hand, KEPT, "(p - min_p * p.max()).clamp(min=0.0)"),
+            "You subtracted the limit from what stays. It only decides which stay; they keep their probabilities.",
+        ),
+        Mistake(
+            edited(min_p_by_hand, "p < min_p * p.max()", "p.log() < min_p * p.log().max()"),
+            "You compare logarithms. They are negative, so min_p times the largest is *above* it, and even the "
+            "likeliest token falls. Compare probabilities.",
+        ),
     ],
     hints=[
         "First the probabilities: softmax. Which one is the largest?",

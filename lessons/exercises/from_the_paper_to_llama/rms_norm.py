@@ -106,6 +106,23 @@ norming = Exercise(
             "difference.",
             seen_in="small numbers, for which eps counts",
         ),
+        Mistake(
+            edited(rms_norm, "* weight", "+ weight"),
+            "The weight is added. It multiplies: RMSNorm has no bias.",
+        ),
+        Mistake(
+            edited(rms_norm, "(x.square().mean(dim=-1, keepdim=True) + eps).sqrt()", "(x.abs().mean(-1, True) + eps)"),
+            "You divided by the mean of |x|. Square, mean, root: large features count more.",
+        ),
+        Mistake(
+            edited(rms_norm, "+ eps)", "+ eps**2)"),
+            "You added eps². Add eps itself to the mean square: for small numbers you see the difference.",
+            seen_in="small numbers, for which eps counts",
+        ),
+        Mistake(
+            lambda x, weight, eps: rms_norm(x * weight, torch.ones_like(weight), eps),
+            "You multiplied by the weight first, so it changes the mean square, too. It comes at the end.",
+        ),
     ],
     hints=[
         "Four steps on the features of each token: square, mean, root, divide. x.square() squares each number.",

@@ -117,6 +117,15 @@ turning = Exercise(
             edited(rotate_halves, "first * sin + second * cos", "second"),
             "Only the first half is rotated. Both members of a pair change.",
         ),
+        Mistake(
+            lambda x, angles: rotate_halves(x, angles[:, :1]),
+            "All pairs of a token get the same angle. Pair i has its own: angles[:, i].",
+        ),
+        Mistake(
+            lambda x, angles: x * angles.cos().repeat(1, 2) + x * angles.sin().repeat(1, 2),
+            "Each feature is only multiplied. A rotation mixes the two members of a pair: (a cos − b sin, "
+            "a sin + b cos).",
+        ),
     ],
     hints=[
         "first, second = x.chunk(2, dim=-1): each is (T, d / 2), like the angles.",

@@ -73,6 +73,18 @@ gating = Exercise(
             edited(swiglu, GATED, "(x @ w_gate).softmax(dim=-1)"),
             "You used softmax, so the features compete. Each feature's gate is on its own: SiLU.",
         ),
+        Mistake(
+            edited(swiglu, GATED, "(F.silu(x) @ w_gate)"),
+            "SiLU comes too early: it belongs to the product x @ w_gate, not to x.",
+        ),
+        Mistake(
+            edited(swiglu, "F.silu(x @ w_gate) * (x @ w_up)", "F.silu(x @ w_up)"),
+            "w_gate is not used. The gate is SiLU of x @ w_gate; x @ w_up is what passes through it.",
+        ),
+        Mistake(
+            edited(swiglu, GATED, "(x @ w_gate).tanh()"),
+            "You used tanh. SiLU is x · sigmoid(x), F.silu in torch.",
+        ),
     ],
     hints=[
         "Two products with x, each (T, d_ff): one is the gate, the other is what passes through it.",

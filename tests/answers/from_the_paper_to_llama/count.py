@@ -63,3 +63,27 @@ with wrong("multiplied attention by the number of heads"):
         d = d_model // num_heads
         attention = num_heads * (2 * d_model * d_model + 2 * d_model * num_kv_heads * d)
         return 2 * vocabulary * d_model + num_layers * (attention + 3 * d_model * d_ff + 2 * d_model) + d_model
+
+
+with wrong("You took 2/3 of d_ff"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = d_model // num_heads * num_kv_heads
+        layer = 2 * d_model**2 + 2 * d_model * keys + 3 * d_model * (d_ff * 2 // 3) + 2 * d_model
+        return 2 * vocabulary * d_model + num_layers * layer + d_model
+
+
+with wrong("The vocabulary is missing"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = d_model // num_heads * num_kv_heads
+        layer = 2 * d_model**2 + 2 * d_model * keys + 3 * d_model * d_ff + 2 * d_model
+        return num_layers * layer + d_model
+
+
+with wrong("The last norm is in each of your layers"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = d_model // num_heads * num_kv_heads
+        layer = 2 * d_model**2 + 2 * d_model * keys + 3 * d_model * d_ff + 3 * d_model
+        return 2 * vocabulary * d_model + num_layers * layer

@@ -97,3 +97,21 @@ with wrong("You set blocked scores to 0"):
         k, v = k.repeat_interleave(n, 0), v.repeat_interleave(n, 0)
         s = (q @ k.mT).tril() / q.size(-1) ** 0.5
         return s.softmax(-1) @ v
+
+
+with wrong("You masked after the softmax"):
+
+    def my_grouped_attention(q, k, v):
+        n = len(q) // len(k)
+        k, v = k.repeat_interleave(n, dim=0), v.repeat_interleave(n, dim=0)
+        weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1).tril()
+        return weights @ v
+
+
+with wrong("lets each token see the next one"):
+
+    def my_grouped_attention(q, k, v):
+        n = len(q) // len(k)
+        k, v = k.repeat_interleave(n, dim=0), v.repeat_interleave(n, dim=0)
+        mask = torch.ones(q.size(1), q.size(1), dtype=torch.bool).tril(1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)

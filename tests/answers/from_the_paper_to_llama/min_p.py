@@ -77,3 +77,26 @@ with wrong("You set logits to 0"):
         p = logits.softmax(-1)
         logits = logits.masked_fill(p < min_p * p.max(), 0)
         return logits.softmax(-1)
+
+
+with wrong("equally likely"):
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(-1)
+        stays = (p >= min_p * p.max()).float()
+        return stays / stays.sum()
+
+
+with wrong("You subtracted the limit"):
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(-1)
+        p = torch.relu(p - min_p * p.max())
+        return p / p.sum()
+
+
+with wrong("You compare logarithms"):
+
+    def my_min_p(logits, min_p):
+        log_p = logits.log_softmax(-1)
+        return logits.masked_fill(log_p < min_p * log_p.max(), float("-inf")).softmax(-1)

@@ -73,3 +73,22 @@ with wrong("over the tokens"):
 
     def my_rms_norm(x, weight, eps):
         return x / (x.pow(2).mean(0, keepdim=True) + eps).sqrt() * weight
+
+
+with wrong("The weight is added"):
+
+    def my_rms_norm(x, weight, eps):
+        return x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + eps) + weight
+
+
+with wrong("the mean of |x|"):
+
+    def my_rms_norm(x, weight, eps):
+        return weight * x / (x.abs().mean(-1, keepdim=True) + eps)
+
+
+with wrong("You multiplied by the weight first"):
+
+    def my_rms_norm(x, weight, eps):
+        x = x * weight
+        return x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + eps)

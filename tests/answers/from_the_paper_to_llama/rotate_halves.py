@@ -76,3 +76,18 @@ with wrong("before the second one was computed"):
         a = a * angles.cos() - b * angles.sin()
         b = a * angles.sin() + b * angles.cos()
         return torch.cat([a, b], -1)
+
+
+with wrong("All pairs of a token get the same angle"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, dim=-1)
+        angle = angles[:, 0].unsqueeze(-1)
+        return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
+
+
+with wrong("Each feature is only multiplied"):
+
+    def my_rotate_halves(x, angles):
+        cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+        return x * cos + x * sin

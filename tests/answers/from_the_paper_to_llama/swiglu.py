@@ -50,3 +50,21 @@ with wrong("SiLU is on both"):
 
     def my_swiglu(x, w_gate, w_up, w_down):
         return (F.silu(x @ w_gate) * F.silu(x @ w_up)) @ w_down
+
+
+with wrong("SiLU comes too early"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return (F.silu(x) @ w_gate * (x @ w_up)) @ w_down
+
+
+with wrong("w_gate is not used"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return F.silu(x @ w_up) @ w_down
+
+
+with wrong("You used tanh"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return (torch.tanh(x @ w_gate) * (x @ w_up)) @ w_down
