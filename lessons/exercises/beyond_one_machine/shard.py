@@ -40,6 +40,7 @@ def _drawn(candidate, size, count):
     lengths = torch.tensor([len(part) for part in epochs[0]]).sort(descending=True).values
     again = torch.as_tensor(candidate(size, 0, count, 0)).long()
     orders = {tuple(torch.cat(shards).tolist()) for shards in epochs}
+    divisions = {tuple(tuple(part.sort().values.tolist()) for part in shards) for shards in epochs}
     return (
         (seen == 0).any(),
         (seen > 1).any(),
@@ -47,6 +48,7 @@ def _drawn(candidate, size, count):
         lengths,
         torch.tensor(torch.equal(again, epochs[0][0])),
         torch.tensor(len(orders) == EPOCHS or size < FEWEST),
+        torch.tensor(len(divisions) > 1 or size < FEWEST or count == 1),
     )
 
 
@@ -62,6 +64,8 @@ def _cases(generator) -> list[Case]:
 
 
 ORDER, SLICE = "torch.randperm(size, generator=generator)", "order[rank::count]"
+OF_OWN = "torch.randperm(len(range(rank, size, count)), generator=generator)"
+WITHIN = "torch.arange(rank, size, count)[order]"
 
 sharding = Exercise(
     lesson="18",
@@ -76,6 +80,7 @@ sharding = Exercise(
         "the number of examples of each process",
         "“a second call gives the same”",
         "“each epoch has another order”",
+        "“the examples of a process change from epoch to epoch”",
     ),
     mistakes=[
         Mistake(
@@ -125,6 +130,11 @@ sharding = Exercise(
                     "order[rank * (size // count) : None if rank == count - 1 else (rank + 1) * (size // count)]",
                 )
             ],
+        ),
+        Mistake(
+            edited(shard, (ORDER, OF_OWN), (SLICE, WITHIN)),
+            "You divide first and shuffle then, so a process has the same examples in every epoch. Shuffle all of "
+            "them, then divide.",
         ),
         Mistake(
             edited(shard, SLICE, "order[rank:count]"),

@@ -64,3 +64,11 @@ with wrong("drawn twice, so that all processes have equally many"):
         while len(order) % count:
             order += order[: count - len(order) % count]
         return torch.tensor(order[rank::count])
+
+
+with wrong("You divide first and shuffle then"):
+
+    def my_shard(size, rank, count, epoch):
+        own = torch.arange(size)[rank::count]
+        generator = torch.Generator().manual_seed(epoch)
+        return own[torch.randperm(len(own), generator=generator)]
