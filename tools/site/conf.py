@@ -60,7 +60,15 @@ def level_of_captions(app, page, template, context, doctree):
         context[part] = context.get(part, "").replace('role="heading">', 'role="heading" aria-level="2">')
 
 
+def styles_of_notebooks_on_notebooks(app, page, template, context, doctree):
+    """myst-nb adds its style sheet to every page."""
+    if not page.startswith("notebooks/"):
+        sheets = context["css_files"]
+        context["css_files"] = [sheet for sheet in sheets if "mystnb" not in str(getattr(sheet, "filename", sheet))]
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
     app.connect("autodoc-process-docstring", as_written)
+    app.connect("html-page-context", styles_of_notebooks_on_notebooks)
     app.connect("html-page-context", level_of_captions, priority=900)  # after the theme has made them
