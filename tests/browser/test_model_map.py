@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from lessons.config import TransformerConfig
 from lessons.interventions import Change, intervene
@@ -101,6 +102,7 @@ def name_of(page, name):
 
 
 def text(page, part):
+    page.evaluate("frame()")
     return page.locator(part).inner_text()
 
 
@@ -236,8 +238,8 @@ def test_arrow_keys_reach_every_part_and_enter_chooses(show):
     button(page, "decoder.0.cross_attn 1").focus()
     page.keyboard.press("Enter")
     assert told(page) == [{"place": "decoder.0.cross_attn", "head": 1}]
-    assert button(page, "decoder.0.cross_attn 1").get_attribute("aria-pressed") == "true"
-    assert button(page, "decoder.0.cross_attn 0").get_attribute("aria-pressed") == "false"
+    expect(button(page, "decoder.0.cross_attn 1")).to_have_attribute("aria-pressed", "true")
+    expect(button(page, "decoder.0.cross_attn 0")).to_have_attribute("aria-pressed", "false")
     button(page, "decoder.1.feed_forward").press("Space")
     assert told(page) == [{"place": "decoder.1.feed_forward", "head": 0}]
 
@@ -248,7 +250,7 @@ def test_a_token_is_followed_by_pointer_and_by_key(show, computed):
     page.evaluate("frame()")
     assert text(page, ".mm-readout").startswith("Following source “word7”, token 3.")
     page.keyboard.press("Enter")
-    assert button(page, "src 3").get_attribute("aria-pressed") == "true"
+    expect(button(page, "src 3")).to_have_attribute("aria-pressed", "true")
     button(page, "encoder.0.self_attn 1").focus()
     page.evaluate("frame()")
     weights, best = computed[1]["encoder.0.self_attn"][1, 3].max(dim=-1)
@@ -259,8 +261,7 @@ def test_a_token_is_followed_by_pointer_and_by_key(show, computed):
     weights, best = computed[1]["decoder.1.cross_attn"][0, :, 3].max(dim=-1)
     assert f"is looked at by “{WORDS[TGT[best]]}” {weights:.2f}" in text(page, ".mm-readout")
     page.keyboard.press("Escape")
-    page.evaluate("frame()")
-    assert button(page, "src 3").get_attribute("aria-pressed") == "false"
+    expect(button(page, "src 3")).to_have_attribute("aria-pressed", "false")
     button(page, "tgt 1").hover()
     page.evaluate("frame()")
     assert text(page, ".mm-readout").startswith("Following target “word9”, token 1.")
