@@ -1,5 +1,6 @@
 """What two processes do in test_two_processes.py: `torchrun -m tests.parallel.work FOLDER`."""
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -74,3 +75,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     with joined() as processes:
         work(Path(sys.argv[1]), processes)
+    os._exit(0)  # a thread of torch's, still there when Python ends, once ended the process with an abort
