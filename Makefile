@@ -5,7 +5,7 @@ SETUP_DEV = $(SETUP) --dev
 LOCK = $(VENV_PYTHON) -m uv pip compile pyproject.toml --quiet --universal --python-version 3.11.0 \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links $(LOCK_ARGS)
 
-.PHONY: help lab update reset test check notebooks site serve class overview images model bench mutants lock gpu clean
+.PHONY: help lab update reset test check notebooks translate site serve class overview images model bench mutants lock gpu clean
 
 help: ## show this list
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ update: ## bring your copies of the lessons up to date, after git pull
 notebooks: ## build the notebooks again
 	$(SETUP_DEV)
 	$(VENV_PYTHON) tools/notebooks.py
+
+translate: ## bring the catalogs in locale/ up to date with the English text
+	$(SETUP_DEV)
+	$(VENV_PYTHON) -m tools.translation
 
 site: ## build the course as pages, in build/site
 	$(SETUP_DEV)

@@ -2,6 +2,7 @@
 
     below     _checks          checks of arguments for the whole package
               fast             Linear, Dropout and attention by the quickest way of a CPU; second derivatives
+              wording          the language of checks and widgets: English, or what a catalog in locale/ says for it
               source           Python source as a page shows it: colored, wrapped between words
     floor 0   vocabulary       words <-> ids, special ids, padding a batch
               masks            causal(), padding(), the rules of today's models, and the converters between conventions

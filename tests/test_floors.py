@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
-    -1: "_checks fast source",
+    -1: "_checks fast source wording",
     0: "checkpoints vocabulary masks positions attention config plots probes recorder",
     1: "layers tasks tiled torch_attention costs mask_arguments",
     2: "transformer",

@@ -155,6 +155,11 @@ class Exercise:
         """The hints, folded; the solution unfolds last."""
         return Hints(self.hints, inspect.cleandoc(self.solution), self.in_package)
 
+    def texts(self) -> list[str]:
+        """All that it says to a learner, for the catalogs in other languages."""
+        said = [*self.hints, *(mistake.hint for mistake in self.mistakes), *self.outputs]
+        return [*said, *(case.about for case in self.draw() if case.about)]
+
     def draw(self) -> list[Case]:
         return self.cases(torch.Generator().manual_seed(0))
 

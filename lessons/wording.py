@@ -1,0 +1,123 @@
+"""The language in which the course speaks: English, or one that has catalogs in `locale/`.
+
+The English text is in the code. A catalog (a .po file of gettext) has the same text in another language. What a catalog
+lacks stays English. The environment variable LESSONS_LANG names the language; without it, the one chosen with
+`make lab LESSONS_LANG=…` is kept, and if none was chosen, the system's language counts.
+"""
+
+import ctypes
+import locale
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+CATALOGS = ROOT / "locale"
+CHOICE = ROOT / "work" / ".course" / "language"
+VARIABLE = "LESSONS_LANG"
+ENGLISH = "en"
+PACKAGE = "package"  # the catalog of checks and widgets; the others are named after their lessons
+
+_now: str | None = None  # None until it is asked for
+
+
+def available() -> list[str]:
+    """The languages that the course has, such as ["en", "zh_CN"]."""
+    return [ENGLISH, *sorted(path.parent.name for path in CATALOGS.glob("*/LC_MESSAGES"))]
+
+
+def supported(name: str) -> str | None:
+    """The language of the course that a name such as "zh-CN.UTF-8", "zh" or "en_US" means; None without one."""
+    wanted = name.partition(".")[0].partition("@")[0].replace("-", "_").lower()
+    for language in available():
+        if wanted == language.lower() or wanted == language.partition("_")[0] or wanted.startswith(f"{language}_"):
+            return language
+    return None
+
+
+def named(name: str) -> str:
+    """The language that LESSONS_LANG means, or a ValueError."""
+    if (language := supported(name)) is None:
+        raise ValueError(f"{VARIABLE} is {name!r}; expected one of {', '.join(available())}")
+    return language
+
+
+def system_language() -> str:
+    """The language of the user's system, or English where the course does not have it."""
+    if sys.platform == "win32":
+        said = [locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage())]
+    else:
+        said = [os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
+    first = next(filter(None, said), ENGLISH)
+    return supported(first) or ENGLISH
+
+
+def remembered() -> str | None:
+    """The language that was chosen once on this machine."""
+    try:
+        return supported(CHOICE.read_text(encoding="utf-8").strip())
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def language() -> str:
+    """The language now in use."""
+    global _now
+    if _now is None:
+        given = os.environ.get(VARIABLE)
+        _now = named(given) if given else remembered() or system_language()
+    return _now
+
+
+def use(name: str) -> None:
+    """From now on, checks, widgets and figures speak this language: "en", "zh_CN"."""
+    global _now
+    _now = named(name)
+
+
+def worded(message: str, /, **values: Any) -> str:
+    """A message of the package in the language now in use, with its {placeholders} filled in from `values`."""
+    text = _catalog(language(), PACKAGE).get(message, message)
+    return text.format(**values) if values else text
+
+
+def counted(one: str, many: str, count: int, /, **values: Any) -> str:
+    """Like worded(), of two messages: for 1, and for any other count. `{count}` in them is the count."""
+    english = one if count == 1 else many
+    return _catalog(language(), PACKAGE).get(one, english).format(count=count, **values)
+
+
+def marked(message: str) -> str:
+    """The message as it is: a table of messages marks them so for the catalog, and worded() is called with them."""
+    return message
+
+
+def worded_in_lesson(lesson: str, message: str) -> str:
+    """A text of an exercise; lesson: its number, "03"."""
+    return _catalog(language(), lesson).get(message, message)
+
+
+@cache
+def _catalog(name: str, part: str) -> dict[str, str]:
+    """{English: translated} of one catalog: the package's, or all that the exercises of a lesson say."""
+    if name == ENGLISH:
+        return {}
+    from babel.messages.pofile import read_po
+
+    found: dict[str, str] = {}
+    pattern = part if part == PACKAGE else f"{part}_*"
+    for path in (CATALOGS / name / "LC_MESSAGES").glob(f"{pattern}.po"):
+        with path.open("rb") as file:
+            for message in read_po(file, locale=name):
+                if (part == PACKAGE or message.context == "check") and message.id and not message.fuzzy:
+                    key, text = _one_of(message.id), _one_of(message.string)
+                    if text:
+                        found[key] = text
+    return found
+
+
+def _one_of(text: Any) -> str:
+    """The text, or of plural forms the first: Chinese has no other."""
+    return text if isinstance(text, str) else text[0]
