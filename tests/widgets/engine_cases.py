@@ -28,6 +28,7 @@ BOS, EOS = 1, 2
 LONGEST = 7
 CLOSE = 1e-4  # of the greatest number of an array, or of 1 where all are smaller
 EVEN = 20  # scores of 10,000 that are nearer than this, float32 can't tell apart
+TAIL = 0.1  # in float32 torch's GELU has few digits in its tail, as many as the processor gives it; a norm shows them
 PLACES = [
     *("*", "encoder.*", "decoder.*", "*.self_attn", "decoder.*.self_attn", "*.0.*", "decoder.*cross_attn"),
     *("encoder.0.self_attn", "decoder.0.self_attn", "decoder.0.cross_attn", "decoder.1.cross_attn"),
@@ -239,7 +240,12 @@ def expect(case):
 
 
 def is_undecided(arrays):
-    """Whether two allowed keys of a query have nearly the same score."""
+    """Whether two allowed keys of a query have nearly the same score, or a token has only small hidden units."""
+    for name, hidden in arrays.items():
+        if name.endswith(" hidden"):
+            largest = np.abs(hidden).max(axis=-1)
+            if ((largest > 0) & (largest < TAIL)).any():
+                return True
     for name, scores in arrays.items():
         if name.endswith(" scores") and scores.shape[-1] > 1:
             allowed = arrays[name.replace("scores", "allowed")]
