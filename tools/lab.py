@@ -1,5 +1,7 @@
 """Opens the course in JupyterLab: python -m tools.lab [options of JupyterLab]; LESSON=03 says with which lesson.
 
+LESSONS_LANG=zh_CN says in which language; the copies stay in it until another one is chosen.
+
 The course's settings are JupyterLab's defaults here (`tools/jupyter`): what the user has set stays, and stays stronger.
 """
 
@@ -8,7 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from lessons.wording import VARIABLE
 from tools.copies import Copies, CopyError
+from tools.language import switch
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_LESSON = "00"
@@ -27,9 +31,16 @@ def set_environment() -> None:
 
 
 def make_copies() -> Copies:
-    """The learner's copies, with one of each lesson that they had none of."""
-    copies = Copies()
+    """The learner's copies in the chosen language, with one of each lesson that they had none of."""
     try:
+        copies = Copies()
+    except ValueError as error:
+        sys.exit(str(error))
+    try:
+        for sentence in switch(copies):
+            print(sentence, flush=True)
+        if os.environ.get(VARIABLE):
+            copies.remember_language()
         copies.make_missing()
     except CopyError as error:
         sys.exit(f"Your copies of the lessons cannot be made: {error}")
@@ -48,7 +59,9 @@ def chosen(names: list[str], number: str) -> str:
 
 def main(arguments: list[str]) -> None:
     os.chdir(ROOT)  # the root of the server is the whole course, so that the copies reach ../images
-    name = chosen(make_copies().names(), os.environ.get("LESSON", FIRST_LESSON))
+    copies = make_copies()
+    name = chosen(copies.names(), os.environ.get("LESSON", FIRST_LESSON))
+    os.environ[VARIABLE] = copies.language  # for the kernels
     set_environment()
     from jupyterlab.labapp import LabApp
 

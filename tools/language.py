@@ -1,0 +1,46 @@
+"""Brings the learner's copies into another language: make lab LESSONS_LANG=zh_CN."""
+
+from copy import deepcopy
+
+from nbformat import NotebookNode
+
+from tools.copies import Copies, read, write
+from tools.merge import merge
+
+
+def switch(copies: Copies) -> list[str]:
+    """Bring all copies into the language of `copies`. Returns what was done, a sentence each.
+
+    What the learner has changed or written stays as it is, and the copy as it was before stays next to the new one.
+    """
+    if copies.made_in() == copies.language:
+        return []
+    done: list[str] = []
+    for name in copies.names():
+        if (copies.own / name).exists():
+            done += _switched(copies, name)
+    copies.remember_language()
+    return done
+
+
+def _switched(copies: Copies, name: str) -> list[str]:
+    own, new, origin = read(copies.own / name), copies.edition(name), copies.made_from(name)
+    merged = merge(origin, own, _kept(origin, own, new))
+    done: list[str] = []
+    if own == origin:
+        write(new, copies.own / name)
+    elif merged != own:
+        done.append(f"{name} is in {copies.language} now; as it was before: {copies.replace(name, merged).name}")
+    copies.set_made_from(name, new)
+    return done
+
+
+def _kept(origin: NotebookNode | None, own: NotebookNode, new: NotebookNode) -> NotebookNode:
+    """The new edition, with the old text of the cells that the learner has changed: only their language is new."""
+    old = {cell.id: cell.source for cell in (origin.cells if origin else [])}
+    changed = {cell.id for cell in own.cells if cell.id in old and cell.source != old[cell.id]}
+    kept = deepcopy(new)
+    for cell in kept.cells:
+        if cell.id in changed:
+            cell.source = old[cell.id]
+    return kept
