@@ -9,6 +9,7 @@ import ctypes
 import locale
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,21 @@ def counted(one: str, many: str, count: int, /, **values: Any) -> str:
 def marked(message: str) -> str:
     """The message as it is: a table of messages marks them so for the catalog, and worded() is called with them."""
     return message
+
+
+COMMA = marked("{items}, {item}")
+SEMICOLON = marked("{items}; {item}")
+AND = marked("{items} and {item}")
+OR = marked("{items} or {item}")
+SENTENCES = marked("{items} {item}")
+
+
+def listed(items: Iterable[str], joined: str = COMMA) -> str:
+    """The items in a row; joined: how an item follows those before it, such as COMMA, AND or SENTENCES."""
+    row = ""
+    for item in items:
+        row = worded(joined, items=row, item=item) if row else item
+    return row
 
 
 def worded_in_lesson(lesson: str, message: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from lessons import wording
 from lessons.interventions import Change
 from lessons.widgets import ModelStudio
 from tools.diagrams import DIAGRAMS
@@ -95,6 +96,7 @@ def _save(screenshot: bytes, path: Path, origin: str) -> None:
 
 
 def main() -> None:
+    wording.use(wording.ENGLISH)
     IMAGES.mkdir(exist_ok=True)
     drawings: dict[Path, str] = {}
     for name, draw in DIAGRAMS.items():

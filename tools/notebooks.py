@@ -112,6 +112,7 @@ def main(arguments: list[str]) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["LESSONS_PROGRESS"] = ""
     os.environ["LESSONS_STORED_EDITION"] = "1"
+    os.environ["LESSONS_LANG"] = "en"
     options = {"--cards", "--redraw"} & set(arguments)
     prefixes = tuple(argument for argument in arguments if argument not in options) or ("",)
     for path in sorted(FOLDER.glob(f"{LESSONS}.ipynb")):

@@ -7,7 +7,7 @@ import nbformat
 from PIL import Image
 from sphinx.cmd.build import build_main
 
-from lessons import widgets
+from lessons import widgets, wording
 from lessons.widgets.base import LessonWidget
 from tools.images import PICTURED
 from tools.site import alive, lessons
@@ -104,6 +104,7 @@ def shown(widget: LessonWidget) -> str:
 
 def build(target: Path, *options: str) -> int:
     """Build the site; Sphinx's exit code. A warning of Sphinx's is an error."""
+    wording.use(wording.ENGLISH)
     source = target.with_name(f"{target.name}-source")
     prepare(source)
     shutil.rmtree(target, ignore_errors=True)
