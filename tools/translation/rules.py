@@ -12,8 +12,9 @@ SAME = {
     "code": CODE,
     "links": re.compile(r"\]\(([^)\s]+)\)|(https?://[^\s)]+)"),
     "formulas": re.compile(r"\$[^$\n]+\$"),
-    "tags": re.compile(r"</?[a-z][^>]*>"),
+    "tags": re.compile(r'</?[a-z][\w-]*(?: [\w-]+="[^"]*")*>'),
 }
+WORDS_IN_FORMULA = re.compile(r"\\text\{[^{}]*\}")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
 # Chinese counts these in 万 and 亿.
 LARGE = re.compile(r"\b(thousands?|millions?|billions?|trillions?|hundreds?)\b|\d [KMB]\b")
@@ -30,6 +31,7 @@ HALF_WIDTH = re.compile(
 
 def problems(message: str, text: str) -> Iterator[str]:
     """What is wrong with a translation, in sentences."""
+    message, text = (WORDS_IN_FORMULA.sub(r"\\text{}", each) for each in (message, text))
     for name, pattern in SAME.items():
         mine, right = ({match.group() for match in pattern.finditer(each)} for each in (text, message))
         if mine != right:
