@@ -2,14 +2,15 @@
 
 locale/zh_CN/LC_MESSAGES/03_masked_attention.po   its cells (context: the id of the cell) and what its exercises say
                                                   (context: "check")
-locale/zh_CN/LC_MESSAGES/package.po               what checks, widgets and figures say
+locale/zh_CN/LC_MESSAGES/package.po               what checks, widgets, figures and commands say
+locale/zh_CN/LC_MESSAGES/site.po                  the site's own pages (context: the file)
 """
 
 import re
 from collections.abc import Iterable
 from copy import deepcopy
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -18,10 +19,12 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 from nbformat import NotebookNode
 
-from lessons.wording import CATALOGS, PACKAGE, ROOT
+from lessons.wording import CATALOGS, ENGLISH, PACKAGE, ROOT
 from tools.translation import sources
 
 NOTEBOOKS = ROOT / "notebooks"
+SITE = "site"
+PAGES = (*sorted((ROOT / "tools" / "site" / "pages").glob("*.md")), *sorted((ROOT / "class").glob("*.md")))
 CHECK = "check"  # the context of what exercises say
 DATE = datetime(2026, 11, 23, tzinfo=UTC)  # the same in all headers: a catalog changes with its messages only
 KEYWORDS = {"worded": None, "marked": None, "counted": (1, 2)}
@@ -37,7 +40,7 @@ def path_of(language: str, name: str) -> Path:
 
 def names() -> list[str]:
     """The catalogs that there should be."""
-    return [*sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")), PACKAGE]
+    return [*sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")), PACKAGE, SITE]
 
 
 @cache
@@ -69,14 +72,27 @@ def empty(language: str, name: str) -> Catalog:
 def template(language: str, name: str) -> Catalog:
     """All messages of a catalog, without translations."""
     fresh = empty(language, name)
-    for context, message in of_package() if name == PACKAGE else of_lesson(name):
+    for context, message in of_package() if name == PACKAGE else of_site() if name == SITE else of_lesson(name):
         fresh.add(message, context=context)
     return fresh
 
 
 def of_package() -> Iterable[tuple[None, str | tuple[str, ...]]]:
-    found = extract_from_dir(ROOT / "lessons", METHODS, OPTIONS, KEYWORDS)
-    return [(None, message) for _, _, message, _, _ in sorted(found, key=lambda each: (each[0], each[1]))]
+    for folder in ("lessons", "tools"):
+        found = extract_from_dir(ROOT / folder, METHODS, OPTIONS, KEYWORDS)
+        for _, _, message, _, _ in sorted(found, key=lambda each: (each[0], each[1])):
+            yield None, message
+
+
+def of_site() -> Iterable[tuple[str, str]]:
+    for path in PAGES:
+        for message in sources.messages("markdown", path.read_text(encoding="utf-8")):
+            yield context_of(path), message
+
+
+def context_of(page: Path) -> str:
+    """What the site's catalog calls a page: "pages/start.md", "class/README.md"."""
+    return f"{page.parent.name}/{page.name}"
 
 
 def of_lesson(name: str) -> Iterable[tuple[str, str]]:
@@ -116,16 +132,21 @@ def text_in(language: str, name: str, context: str, message: str) -> str:
 def in_language(language: str, name: str, notebook: NotebookNode) -> NotebookNode:
     """A lesson with its cells translated; its links lead to the translated headings."""
     for cell in notebook.cells:
-
-        def lookup(message: str, context: str = cell.id) -> str:
-            return text_in(language, name, context, message)
-
+        lookup = partial(text_in, language, name, cell.id)
         cell.source = sources.translated(cell.cell_type, cell.source, lookup)
         if "stub" in cell.metadata:
             cell.metadata.stub = cell.source
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(lambda link: _relinked(language, name, *link.groups()), cell.source)
     return notebook
+
+
+def page_in_language(language: str, page: Path) -> str:
+    """A page of the site in another language, or as it is in English."""
+    text = page.read_text(encoding="utf-8")
+    if language == ENGLISH:
+        return text
+    return sources.translated("markdown", text, partial(text_in, language, SITE, context_of(page)))
 
 
 def _relinked(language: str, name: str, file: str, anchor: str) -> str:
@@ -135,16 +156,15 @@ def _relinked(language: str, name: str, file: str, anchor: str) -> str:
 
 @cache
 def anchors(language: str, name: str) -> dict[str, str]:
-    """{anchor of a heading: anchor of the translated heading}, as JupyterLab makes them."""
+    """{anchor of a heading: anchor of the translated heading} of a lesson, as JupyterLab makes them."""
     path = NOTEBOOKS / f"{name}.ipynb"
     found: dict[str, str] = {}
     for cell in nbformat.read(path, as_version=4).cells if path.exists() else []:
         if cell.cell_type == "markdown":
-            lookup = lambda message: text_in(language, name, cell.id, message)  # noqa: B023, E731
-            there = HEADING.findall(sources.translated("markdown", cell.source, lookup))
-            found |= {_anchor(old): _anchor(new) for old, new in zip(HEADING.findall(cell.source), there)}
+            there = sources.translated("markdown", cell.source, partial(text_in, language, name, cell.id))
+            found |= dict(zip(_anchors(cell.source), _anchors(there)))
     return found
 
 
-def _anchor(heading: str) -> str:
-    return heading.replace(" ", "-")
+def _anchors(text: str) -> list[str]:
+    return [heading.replace(" ", "-") for heading in HEADING.findall(text)]
