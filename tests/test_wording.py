@@ -113,7 +113,7 @@ def test_what_was_chosen_counts_before_the_system(monkeypatch):
 def test_a_damaged_choice_is_none(content):
     choose("")
     wording.CHOICE.write_bytes(content)
-    assert wording.remembered() is None
+    assert wording.read_choice(wording.CHOICE) is None
     assert wording.language() == "en"
 
 
