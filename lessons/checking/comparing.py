@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from lessons.checking.reports import number
+from lessons.wording import counted, listed, worded
 
 TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
 NOT_POSSIBLE = "not possible"
@@ -42,10 +43,10 @@ def untouched(old: Any, new: Any) -> bool:
 
 def kind(tensor: Tensor) -> str:
     if tensor.dtype == torch.bool:
-        return "True and False"
+        return worded("True and False")
     if tensor.is_complex():
-        return "complex numbers"
-    return "floats" if tensor.is_floating_point() else "integers"
+        return worded("complex numbers")
+    return worded("floats") if tensor.is_floating_point() else worded("integers")
 
 
 def coarser(mine: Tensor, right: Tensor) -> bool:
@@ -57,40 +58,91 @@ def coarser(mine: Tensor, right: Tensor) -> bool:
 
 def wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
     if len(results) == 1 and results[0] is None:
-        return f"{function} returned None. Does it end with `return`?"
-    count = "one thing" if len(results) == 1 else f"{len(results)} things"
-    return f"{function} returned {count}; expected {len(outputs)}: {', '.join(outputs)}."
+        return worded("{function} returned None. Does it end with `return`?", function=function)
+    return counted(
+        "{function} returned one thing; expected {expected}: {outputs}.",
+        "{function} returned {count} things; expected {expected}: {outputs}.",
+        len(results),
+        function=function,
+        expected=len(outputs),
+        outputs=listed(outputs),
+    )
 
 
 def wrong_form(name: str, mine: Any, right: Any) -> str | None:
     if right is None:
-        return None if mine is None else f"None: {name} is a {type(mine).__name__}; expected None."
+        if mine is None:
+            return None
+        return worded("None: {name} is a {type}; expected None.", name=name, type=type(mine).__name__)
     if mine is None:
-        return f"None: {name} is None; does your function end with `return`, and return all that it should?"
+        return worded(
+            "None: {name} is None; does your function end with `return`, and return all that it should?", name=name
+        )
     if not is_tensor(mine):
-        return f"Type: {name} is a {type(mine).__name__}; expected a tensor."
+        return worded("Type: {name} is a {type}; expected a tensor.", name=name, type=type(mine).__name__)
     if mine.shape != right.shape:
-        return f"Shape: {name} is {tuple(mine.shape)}; expected {tuple(right.shape)}."
+        return worded(
+            "Shape: {name} is {shape}; expected {expected}.",
+            name=name,
+            shape=tuple(mine.shape),
+            expected=tuple(right.shape),
+        )
     if kind(mine) != kind(right):
-        return f"Kind of number: {name} holds {kind(mine)} ({mine.dtype}); expected {kind(right)} ({right.dtype})."
+        return worded(
+            "Kind of number: {name} holds {kind} ({dtype}); expected {right_kind} ({right_dtype}).",
+            name=name,
+            kind=kind(mine),
+            dtype=mine.dtype,
+            right_kind=kind(right),
+            right_dtype=right.dtype,
+        )
     if coarser(mine, right):
-        return f"Kind of number: {name} is in {mine.dtype}, and has lost digits; expected {right.dtype}."
+        return worded(
+            "Kind of number: {name} is in {dtype}, and has lost digits; expected {right_dtype}.",
+            name=name,
+            dtype=mine.dtype,
+            right_dtype=right.dtype,
+        )
     if mine.isnan().any() and not right.isnan().any():
         nans = mine.isnan()
-        return f"NaN: {name} has it in {int(nans.sum())} of {nans.numel()} places, first at {first_place(nans)}."
+        return worded(
+            "NaN: {name} has it in {count} of {total} places, first at {place}.",
+            name=name,
+            count=int(nans.sum()),
+            total=nans.numel(),
+            place=first_place(nans),
+        )
     return None
 
 
 def where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
+    return worded(
+        "Values: {name} differs in {count} of {total} places, first at {place}: yours {mine}, expected {right}.",
+        name=name,
+        **_differing(mine, right),
+    )
+
+
+def places_that_differ(mine: Tensor, right: Tensor) -> str:
+    """The same, after a colon."""
+    return worded(
+        "in {count} of {total} places, first at {place}: yours {mine}, expected {right}.", **_differing(mine, right)
+    )
+
+
+def _differing(mine: Tensor, right: Tensor) -> dict[str, Any]:
     if not mine.is_floating_point():
         different = mine.long() != right.long()
     else:
         different = ~torch.isclose(mine.double(), right.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
     place = tuple(different.nonzero()[0].tolist())
-    return (
-        f"Values: {name} differs in {int(different.sum())} of {mine.numel()} places, first at {list(place)}: "
-        f"yours {number(mine[place], right[place])}, expected {number(right[place], mine[place])}."
-    )
+    return {
+        "count": int(different.sum()),
+        "total": mine.numel(),
+        "place": list(place),
+        "mine": number(mine[place], right[place]),
+        "right": number(right[place], mine[place]),
+    }
 
 
 def first_place(mask: Tensor) -> list[int]:

@@ -31,6 +31,7 @@ from lessons.checking.relations import related, spread
 from lessons.checking.reports import Hints, Report, show
 from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
 from lessons.checking.stages import Step, first_difference
+from lessons.wording import SEMICOLON, SENTENCES, listed, worded, worded_in_lesson
 
 SMALL = 40  # tensors up to this many numbers are shown in full
 
@@ -102,9 +103,9 @@ class Exercise:
         No progress is kept.
         """
         if self._report(actual(candidate)).passed:
-            print(f"{self.name}: using yours.")
+            print(worded("{name}: using yours.", name=self.name))
             return candidate
-        print(f"{self.name}: using the package's, until yours passes its check.")
+        print(worded("{name}: using the package's, until yours passes its check.", name=self.name))
         return self.reference
 
     def _report(self, candidate: Any) -> Report:
@@ -116,36 +117,51 @@ class Exercise:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                story = f"What {self.name} gives cannot be compared with what is expected"
-                return Report("Not yet", f"{story} ({type(error).__name__}).")
+                story = worded(
+                    "What {name} gives cannot be compared with what is expected ({error}).",
+                    name=self.name,
+                    error=type(error).__name__,
+                )
+                return Report("Not yet", story)
 
     def _judge(self, candidate: Any) -> Report:
         cases = self._cases()
         if is_unattempted(candidate):
-            return Report("Not attempted", f"Write {self.name} in the cell above, run it, and run this one again.")
+            story = worded("Write {name} in the cell above, run it, and run this one again.", name=self.name)
+            return Report("Not attempted", story)
         if cases[0].inputs and not callable(candidate):
-            return Report(
-                "Not yet", f"{self.name} is a {type(candidate).__name__}; expected a function: def {self.name}(…)."
+            story = worded(
+                "{name} is a {type}; expected a function: def {name}(…).",
+                name=self.name,
+                type=type(candidate).__name__,
             )
+            return Report("Not yet", story)
         want = [self._outcome(None, i) for i in range(len(cases))]
         got, altered = self.try_out(candidate, cases, want)
-        note = "".join(f"\nYour code changed {setting}. It was put back." for setting in altered)
+        note = "".join(
+            "\n" + worded("Your code changed {setting}. It was put back.", setting=setting) for setting in altered
+        )
         if isinstance(got[0].error, NotImplementedError) and "raise NotImplementedError" in line_that_raised(
             got[0].error, candidate
         ):
-            return Report("Not attempted", f"{self.name} raises NotImplementedError: write your code in its place.")
+            story = worded("{name} raises NotImplementedError: write your code in its place.", name=self.name)
+            return Report("Not attempted", story)
         wrong = [i for i in range(len(cases)) if self._is_wrong(cases[i], got[i], want[i])]
         if not wrong:
             return Report("Right", self._praise(cases) + self._borrowed(candidate, cases) + note)
         mistake = self._known(got, cases, wrong)
         shown = next((i for i in wrong if mistake and cases[i].about == mistake.seen_in), wrong[0])
-        story = mistake.hint if mistake else self._unforeseen(candidate, cases, got, want, wrong)
+        story = self._said(mistake.hint) if mistake else self._unforeseen(candidate, cases, got, want, wrong)
         if (error := got[shown].error) is not None:
-            story += f"\nIt raised {type(error).__name__}: {got[shown].error_text}{line_that_raised(error, candidate)}"
-        if cases[shown].about:
-            story += f"\nIt goes wrong here: {cases[shown].about}."
+            raised = worded("It raised {error}: {text}", error=type(error).__name__, text=got[shown].error_text)
+            story += f"\n{raised}{line_that_raised(error, candidate)}"
+        if about := cases[shown].about:
+            story += "\n" + worded("It goes wrong here: {about}.", about=self._said(about))
         if not mistake and len(wrong) < len(cases):
-            story += f"\nFor {len(cases) - len(wrong)} of the {len(cases)} inputs that were tried, it is right."
+            right = len(cases) - len(wrong)
+            story += "\n" + worded(
+                "For {right} of the {total} inputs that were tried, it is right.", right=right, total=len(cases)
+            )
         return Report("Not yet", story + note, self._evidence(cases[shown], got[shown], want[shown]), mistake)
 
     def _is_wrong(self, case: Case, got: Outcome, want: Outcome) -> bool:
@@ -153,12 +169,21 @@ class Exercise:
 
     def help(self) -> Hints:
         """The hints, folded; the solution unfolds last."""
-        return Hints(self.hints, inspect.cleandoc(self.solution), self.in_package)
+        return Hints([*map(self._said, self.hints)], inspect.cleandoc(self.solution), self.in_package)
 
     def texts(self) -> list[str]:
         """All that it says to a learner, for the catalogs in other languages."""
         said = [*self.hints, *(mistake.hint for mistake in self.mistakes), *self.outputs]
         return [*said, *(case.about for case in self.draw() if case.about)]
+
+    def _said(self, text: str) -> str:
+        """A text of this exercise, in the language now in use."""
+        return worded_in_lesson(self.lesson, text)
+
+    @property
+    def _outputs(self) -> list[str]:
+        """The names of the results, as a report says them."""
+        return [*map(self._said, self.outputs)]
 
     def draw(self) -> list[Case]:
         return self.cases(torch.Generator().manual_seed(0))
@@ -212,10 +237,13 @@ class Exercise:
         return partly[0] if len(partly) == 1 else None
 
     def _stopped(self, stop: limit.TooLong, candidate: Any) -> str:
-        return (
-            f"{self.name} was stopped after {limit.SECONDS:g} seconds; the right answer takes milliseconds. "
-            f"Does a loop in it never end?{line_that_raised(stop, candidate)}"
+        story = worded(
+            "{name} was stopped after {seconds:g} seconds; the right answer takes milliseconds. "
+            "Does a loop in it never end?",
+            name=self.name,
+            seconds=limit.SECONDS,
         )
+        return story + line_that_raised(stop, candidate)
 
     def _borrowed(self, candidate: Any, cases: Sequence[Case]) -> str:
         """A kind word for a learner whose code hands the work to the reference."""
@@ -234,7 +262,9 @@ class Exercise:
                 sys.setprofile(None)
         if not called:
             return ""
-        return "\nThat is the reference itself, so of course it agrees. You learn more from steps of your own."
+        return "\n" + worded(
+            "That is the reference itself, so of course it agrees. You learn more from steps of your own."
+        )
 
     def _unforeseen(
         self, candidate: Any, cases: list[Case], got: list[Outcome], want: list[Outcome], wrong: list[int]
@@ -265,7 +295,7 @@ class Exercise:
             for name, one, right in zip(names, mine[1:], wants[1:])
             if one.gives(mine[0]) and right.gives(wants[0]) is False
         ]
-        return f"Your result does not depend on {', '.join(idle)}; it should." if idle else None
+        return worded("Your result does not depend on {names}; it should.", names=listed(idle)) if idle else None
 
     def _related(self, case: Case, outcomes: list[tuple[Outcome, Outcome]]) -> list[str]:
         """How the first result that is wrong relates to the right one."""
@@ -273,9 +303,11 @@ class Exercise:
         place = self._first_wrong(mine, right)
         if place is None:
             return []
-        others = {f"`{name}`, unchanged": x for name, x in case.inputs.items()}
-        results = zip(self.outputs, right.results)
-        others |= {f"what is expected as {name}": x for i, (name, x) in enumerate(results) if i != place}
+        others = _unchanged(case)
+        results = zip(self._outputs, right.results)
+        others |= {
+            worded("what is expected as {name}", name=name): x for i, (name, x) in enumerate(results) if i != place
+        }
         pairs = [
             (mine.results[place], right.results[place])
             for mine, right in outcomes
@@ -283,15 +315,15 @@ class Exercise:
         ]
         story = related(pairs, others)
         if story and len(self.outputs) > 1:
-            story = story.replace("Yours is", f"Your {self.outputs[place]} is", 1)
+            story = story.replace(worded("Yours is"), worded("Your {name} is", name=self._outputs[place]), 1)
         return [story] if story else []
 
     def _right_ones(self, got: Outcome, want: Outcome) -> str | None:
         """Which of several results are right."""
         if got.error is not None or len(got.results) != len(want.results) or len(self.outputs) == 1:
             return None
-        named = [name for name, mine, right in zip(self.outputs, got.results, want.results) if equal(mine, right)]
-        return f"Right: {', '.join(named)}." if named else None
+        named = [name for name, mine, right in zip(self._outputs, got.results, want.results) if equal(mine, right)]
+        return worded("Right: {names}.", names=listed(named)) if named else None
 
     def _first_wrong(self, got: Outcome, want: Outcome) -> int | None:
         """The place of the first result that is a tensor, and not the right one."""
@@ -311,7 +343,7 @@ class Exercise:
         if self.stages is None:
             return None
         mine, right = self._steps(candidate, case), self._steps(self.reference, case)
-        return first_difference(mine, right, {f"`{name}`, unchanged": x for name, x in case.inputs.items()})
+        return first_difference(mine, right, _unchanged(case))
 
     def _steps(self, candidate: Any, case: Case) -> list[Step]:
         stages, steps = self.stages, []
@@ -324,27 +356,28 @@ class Exercise:
 
     def _first_broken(self, case: Case, got: Outcome, want: Outcome) -> str:
         if not case.inputs:
-            return "That is not it. Work it out on paper once more, or unfold a hint."
+            return worded("That is not it. Work it out on paper once more, or unfold a hint.")
         if got.error is not None:
-            return f"{self.name} could not be run to its end."
+            return worded("{name} could not be run to its end.", name=self.name)
         if len(got.results) != len(want.results):
-            return wrong_number(self.name, got.results, self.outputs)
-        for name, mine, right in zip(self.outputs, got.results, want.results):
+            return wrong_number(self.name, got.results, self._outputs)
+        for name, mine, right in zip(self._outputs, got.results, want.results):
             if story := wrong_form(name, mine, right):
                 return story
         for law in self.laws:
             if story := law(case, got.results):
                 return story
         if got.changed:
-            return (
-                f"The results aside, your code changed its argument {got.changed[0]}. Work on a copy: x = x - 1 makes "
-                "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone(), for y = x is no copy."
+            return worded(
+                "The results aside, your code changed its argument {name}. Work on a copy: x = x - 1 makes "
+                "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone(), for y = x is no copy.",
+                name=got.changed[0],
             )
-        for name, mine, right in zip(self.outputs, got.results, want.results):
+        for name, mine, right in zip(self._outputs, got.results, want.results):
             if not equal(mine, right):
                 return where_it_differs(name, mine, right)
         if NOT_POSSIBLE in got.gradients:
-            return (
+            return worded(
                 "The numbers are right, but torch cannot take gradients: a tensor was changed in place after it had "
                 "been used. Write w = w / s instead of w /= s, and masked_fill or torch.where instead of w[…] = …."
             )
@@ -354,33 +387,45 @@ class Exercise:
         names = [name for name, x in case.inputs.items() if is_tensor(x) and x.is_floating_point()]
         for name, mine, right in zip(names, got.gradients, want.gradients):
             if is_tensor(mine) and is_tensor(right) and mine.any() and not equal(mine, right):
-                return (
+                story = worded(
                     "The numbers are right, but their gradients are not: a step has another gradient, or one "
-                    f"of several ways back was cut. {where_it_differs(f'The gradient of {name}', mine, right)}"
+                    "of several ways back was cut."
                 )
-        return (
+                where = where_it_differs(worded("The gradient of {name}", name=name), mine, right)
+                return listed([story, where], SENTENCES)
+        return worded(
             "The numbers are right, but their gradients are not: something cut the way back to the inputs, such as "
             ".item(), .tolist(), .numpy(), .detach(), torch.no_grad() or torch.tensor(…)."
         )
 
     def _evidence(self, case: Case, got: Outcome, want: Outcome) -> str:
-        lines = [f"Seen with {case.describe()}."] if case.inputs else []
+        lines = [worded("Seen with {inputs}.", inputs=case.describe())] if case.inputs else []
         tensors = {name: x for name, x in case.inputs.items() if isinstance(x, Tensor)}
         if sum(x.numel() for x in tensors.values()) <= SMALL:
             lines += [f"{name} =\n{show(x)}" for name, x in tensors.items()]
         if got.error is None and len(got.results) == len(want.results) and case.inputs:
-            for name, mine, right in zip(self.outputs, got.results, want.results):
+            for name, mine, right in zip(self._outputs, got.results, want.results):
                 shown = is_tensor(mine) and is_tensor(right)
                 if shown and max(mine.numel(), right.numel()) <= SMALL and not equal(mine, right):
-                    lines += [f"{name}, yours:\n{show(mine)}", f"{name}, expected:\n{show(right)}"]
+                    lines += [worded("{name}, yours:", name=name), show(mine)]
+                    lines += [worded("{name}, expected:", name=name), show(right)]
         return "\n".join(lines)
 
     def _praise(self, cases: list[Case]) -> str:
-        special = [case.about for case in cases if case.about]
         if not cases[0].inputs:
-            return "That is the answer."
-        plain = f"Compared with the reference on {len(cases)} inputs"
-        return f"{plain}; among them: {'; '.join(special)}." if special else f"{plain} of different sizes."
+            return worded("That is the answer.")
+        if special := [self._said(case.about) for case in cases if case.about]:
+            return worded(
+                "Compared with the reference on {count} inputs; among them: {special}.",
+                count=len(cases),
+                special=listed(special, SEMICOLON),
+            )
+        return worded("Compared with the reference on {count} inputs of different sizes.", count=len(cases))
+
+
+def _unchanged(case: Case) -> dict[str, Any]:
+    """The inputs, as a report says what came out as it went in."""
+    return {worded("`{name}`, unchanged", name=name): x for name, x in case.inputs.items()}
 
 
 def numbers(generator: torch.Generator, *shape: int) -> Tensor:
@@ -401,8 +446,10 @@ def rows_sum_to_one(place: int = 0) -> Callable[[Case, tuple], str | None]:
         off = (sums - 1).abs() > 2e-2
         if not off.any():
             return None
-        return (
-            f"Sums: row {first_place(off)} of your weights sums to {sums[off][0].item():.4g}; each row must sum to 1."
+        return worded(
+            "Sums: row {place} of your weights sums to {sum:.4g}; each row must sum to 1.",
+            place=first_place(off),
+            sum=sums[off][0].item(),
         )
 
     return law

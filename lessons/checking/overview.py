@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lessons import progress
+from lessons.wording import worded
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,12 @@ class Lesson:
     total: int
 
     def __str__(self) -> str:
-        tried = f", {self.tried} tried" if self.tried else ""
-        return f"{self.number}  {self.right} of {self.total}{tried}"
+        return f"{self.number}  {self.counts()}"
+
+    def counts(self) -> str:
+        if self.tried:
+            return worded("{right} of {total}, {tried} tried", right=self.right, total=self.total, tried=self.tried)
+        return worded("{right} of {total}", right=self.right, total=self.total)
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,18 @@ class Overview:
 
     def __repr__(self) -> str:
         right, total = sum(x.right for x in self.lessons), sum(x.total for x in self.lessons)
-        return "\n".join([f"{right} of {total} exercises are right", *map(str, self.lessons)])
+        head = worded("{right} of {total} exercises are right", right=right, total=total)
+        return "\n".join([head, *map(str, self.lessons)])
 
     def _repr_html_(self) -> str:
+        def label(lesson: Lesson) -> str:
+            return worded("lesson {number}", number=lesson.number)
+
         head, *_ = repr(self).splitlines()
         rows = "".join(
             f'<tr><th scope="row">{x.number}</th><td style="text-align: left">{html.escape(x.title)}</td>'
-            f'<td><progress value="{x.right}" max="{x.total}" aria-label="lesson {x.number}"></progress></td>'
-            f"<td>{str(x)[4:]}</td></tr>"
+            f'<td><progress value="{x.right}" max="{x.total}" aria-label="{label(x)}"></progress></td>'
+            f"<td>{x.counts()}</td></tr>"
             for x in self.lessons
         )
         return f"<table><caption>{head}</caption>{rows}</table>"

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lessons.checking.comparing import equal, is_tensor
+from lessons.wording import SENTENCES, counted, listed, marked, worded
 
 ENOUGH = 4  # with fewer numbers a relation may hold by chance
 MOST = 10**6  # with more, it takes too long
@@ -33,7 +34,7 @@ def relation(mine: Tensor, right: Tensor, others: Mapping[str, object]) -> str |
         return None
     for name, other in others.items():
         if is_tensor(other) and _ordinary(other) and _of_one_kind(mine, other) and equal(mine, other.to(mine)):
-            return f"Yours is {name}."
+            return worded("Yours is {name}.", name=name)
     if mine.shape != right.shape:
         return _first(SHAPED, mine, right)
     if not _of_one_kind(mine, right):
@@ -41,7 +42,7 @@ def relation(mine: Tensor, right: Tensor, others: Mapping[str, object]) -> str |
     if right.dtype == torch.bool:
         return _first(BOOLEAN, mine, right)
     if _close(mine.double(), right.double()):
-        return "The numbers are the right ones."
+        return worded("The numbers are the right ones.")
     return _first(NUMERICAL, mine.double(), right.double())
 
 
@@ -70,7 +71,7 @@ def _same(mine: Tensor, right: Tensor) -> Tensor:
 
 
 def _other_sign(mine: Tensor, right: Tensor) -> str | None:
-    return "Yours has the other sign, everywhere." if _close(mine, -right) else None
+    return worded("Yours has the other sign, everywhere.") if _close(mine, -right) else None
 
 
 def _multiple(mine: Tensor, right: Tensor) -> str | None:
@@ -80,7 +81,7 @@ def _multiple(mine: Tensor, right: Tensor) -> str | None:
     factor = mine.flatten()[place] / right.flatten()[place]
     if not _close(mine, factor * right):
         return None
-    return f"Yours is {named(factor.item())} times what is expected, everywhere."
+    return worded("Yours is {factor} times what is expected, everywhere.", factor=named(factor.item()))
 
 
 def named(factor: float) -> str:
@@ -91,7 +92,7 @@ def named(factor: float) -> str:
     for form, whole in (("√{}", factor**2), ("1 / {}", 1 / factor), ("1 / √{}", 1 / factor**2)):
         if factor > 0 and 2 <= round(whole) <= 2048 and math.isclose(whole, round(whole), rel_tol=2e-4):
             exact = form.format(round(whole))
-            return f"{short}, which is {exact},"
+            return worded("{number}, which is {exact},", number=short, exact=exact)
     return short
 
 
@@ -100,13 +101,15 @@ def _shifted(mine: Tensor, right: Tensor) -> str | None:
     if right.numel() == 1 or not difference.isfinite().all() or not _close(mine, right + difference.mean()):
         return None
     shift = difference.mean().item()
-    return f"Yours is too {'large' if shift > 0 else 'small'} by {abs(shift):.4g}, everywhere."
+    if shift > 0:
+        return worded("Yours is too large by {number:.4g}, everywhere.", number=shift)
+    return worded("Yours is too small by {number:.4g}, everywhere.", number=-shift)
 
 
 def _transposed(mine: Tensor, right: Tensor) -> str | None:
     if right.dim() < 2 or right.size(-1) != right.size(-2) or not _close(mine, right.mT):
         return None
-    return "Yours is transposed: its rows are the expected columns."
+    return worded("Yours is transposed: its rows are the expected columns.")
 
 
 def _turned(mine: Tensor, right: Tensor) -> str | None:
@@ -114,11 +117,15 @@ def _turned(mine: Tensor, right: Tensor) -> str | None:
         if right.size(axis) < 2:
             continue
         if _close(mine, right.flip(axis)):
-            return f"Yours is in the reverse order along axis {axis}."
-        for step, way in ((1, "on"), (-1, "back")):
+            return worded("Yours is in the reverse order along axis {axis}.", axis=axis)
+        for step, moved in ((1, ON), (-1, BACK)):
             if right.size(axis) > 2 and _close(mine, right.roll(step, axis)):
-                return f"Yours is moved {way} by one place along axis {axis}."
+                return worded(moved, axis=axis)
     return None
+
+
+ON = marked("Yours is moved on by one place along axis {axis}.")
+BACK = marked("Yours is moved back by one place along axis {axis}.")
 
 
 def _moved_and_cut(mine: Tensor, right: Tensor) -> str | None:
@@ -126,30 +133,30 @@ def _moved_and_cut(mine: Tensor, right: Tensor) -> str | None:
         size = right.size(axis)
         if size < 3:
             continue
-        for way, at, of in (("on", slice(1, size), slice(0, size - 1)), ("back", slice(0, size - 1), slice(1, size))):
+        for moved, at, of in ((ON, slice(1, size), slice(0, size - 1)), (BACK, slice(0, size - 1), slice(1, size))):
             a, b = mine.movedim(axis, 0)[at], right.movedim(axis, 0)[of]
             if _close(a, b) and not _close(right.movedim(axis, 0)[at], b):
-                return f"Yours is moved {way} by one place along axis {axis}."
+                return worded(moved, axis=axis)
     return None
 
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "the square of": torch.square,
-    "the square root of": torch.sqrt,
-    "e to the power of": torch.exp,
-    "the logarithm of": torch.log,
-    "1 over": torch.reciprocal,
-    "1 minus": lambda x: 1 - x,
-    "the size, without the sign, of": torch.abs,
-    "the larger of 0 and": torch.relu,
-    "the softmax of": lambda x: x.softmax(-1) if x.dim() else x,
+    marked("Yours is the square of what is expected."): torch.square,
+    marked("Yours is the square root of what is expected."): torch.sqrt,
+    marked("Yours is e to the power of what is expected."): torch.exp,
+    marked("Yours is the logarithm of what is expected."): torch.log,
+    marked("Yours is 1 over what is expected."): torch.reciprocal,
+    marked("Yours is 1 minus what is expected."): lambda x: 1 - x,
+    marked("Yours is the size, without the sign, of what is expected."): torch.abs,
+    marked("Yours is the larger of 0 and what is expected."): torch.relu,
+    marked("Yours is the softmax of what is expected."): lambda x: x.softmax(-1) if x.dim() else x,
 }
 
 
 def _function_of(mine: Tensor, right: Tensor) -> str | None:
-    for name, function in FUNCTIONS.items():
+    for story, function in FUNCTIONS.items():
         if _close(mine, function(right)) and not _close(mine, right):
-            return f"Yours is {name} what is expected."
+            return worded(story)
     return None
 
 
@@ -160,24 +167,30 @@ def _sums(mine: Tensor, right: Tensor) -> str | None:
     if not sums.isfinite().all() or _close(sums, torch.ones_like(sums)):
         return None
     if _close(mine.sum(-2), torch.ones_like(mine.sum(-2))):
-        return "Each of your columns sums to 1; each row must."
-    return f"Your rows sum to {_range(sums)}; each must sum to 1."
+        return worded("Each of your columns sums to 1; each row must.")
+    return worded("Your rows sum to {range}; each must sum to 1.", range=_range(sums))
 
 
 def _of_each(mine: Tensor, right: Tensor) -> str | None:
     """A number for each row, or for each column, that is multiplied or added."""
     if not (mine.isfinite().all() and right.isfinite().all()):
         return None
-    for axis, line in ((-1, "row"), (-2, "column")):
+    for axis, off, times in ((-1, ROWS_OFF, ROWS_TIMES), (-2, COLUMNS_OFF, COLUMNS_TIMES)):
         if right.dim() < -axis or right.size(axis) < 3 or right.numel() == right.size(axis):
             continue
         difference = mine - right
         if _close(difference, difference.mean(axis, keepdim=True).expand_as(difference)):
-            return f"Each {line} of yours is off by a number of its own: {_range(difference.mean(axis))}."
+            return worded(off, range=_range(difference.mean(axis)))
         factor = (mine * right).sum(axis, keepdim=True) / right.square().sum(axis, keepdim=True)
         if factor.isfinite().all() and (factor.abs() > 1e-3).all() and _close(mine, factor * right):
-            return f"Each {line} of yours is the expected one times a number of its own: {_range(factor)}."
+            return worded(times, range=_range(factor))
     return None
+
+
+ROWS_OFF = marked("Each row of yours is off by a number of its own: {range}.")
+ROWS_TIMES = marked("Each row of yours is the expected one times a number of its own: {range}.")
+COLUMNS_OFF = marked("Each column of yours is off by a number of its own: {range}.")
+COLUMNS_TIMES = marked("Each column of yours is the expected one times a number of its own: {range}.")
 
 
 def _all_alike(mine: Tensor, right: Tensor) -> str | None:
@@ -187,11 +200,12 @@ def _all_alike(mine: Tensor, right: Tensor) -> str | None:
         and _close(mine, first.expand_as(mine))
         and not _close(right, right.flatten()[0].expand_as(right))
     ):
-        return f"All your numbers are {first.flatten()[0].item():.4g}."
+        return worded("All your numbers are {number:.4g}.", number=first.flatten()[0].item())
     if mine.dim() > 1 and mine.size(-2) > 1:
-        for axis, line in ((-2, "rows"), (-1, "columns")):
-            if _alike(mine, axis) and not _alike(right, axis):
-                return f"All your {line} are alike, and they should not be."
+        if _alike(mine, -2) and not _alike(right, -2):
+            return worded("All your rows are alike, and they should not be.")
+        if _alike(mine, -1) and not _alike(right, -1):
+            return worded("All your columns are alike, and they should not be.")
     return None
 
 
@@ -202,9 +216,10 @@ def _alike(table: Tensor, axis: int) -> bool:
 def _infinite(mine: Tensor, right: Tensor) -> str | None:
     blocked = right == -torch.inf
     if blocked.any() and (mine[blocked] != -torch.inf).any():
-        return f"Where -inf is expected, yours has {_range(mine[blocked & (mine != -torch.inf)])}."
+        found = _range(mine[blocked & (mine != -torch.inf)])
+        return worded("Where -inf is expected, yours has {range}.", range=found)
     if (mine.isinf() & ~right.isinf()).any():
-        return "Yours is infinite where it should not be."
+        return worded("Yours is infinite where it should not be.")
     return None
 
 
@@ -213,11 +228,11 @@ def _where(mine: Tensor, right: Tensor) -> str | None:
     same = mine == right if right.dtype == torch.bool else _same(mine, right)
     zero = right == 0
     if right.dtype != torch.bool and zero.any() and torch.equal(same, ~zero):
-        return "It is wrong exactly where 0 is expected."
+        return worded("It is wrong exactly where 0 is expected.")
     if right.dim() == 2 and right.size(0) == right.size(1) > 2:
         diagonal = torch.eye(len(right), dtype=torch.bool)
         if torch.equal(same, ~diagonal):
-            return "Only the diagonal is wrong."
+            return worded("Only the diagonal is wrong.")
     for axis in range(right.dim()):
         size = right.size(axis)
         if size < 2:
@@ -225,30 +240,36 @@ def _where(mine: Tensor, right: Tensor) -> str | None:
         fine = [bool(part.all()) for part in same.unbind(axis)]
         if not any(fine):
             continue
-        line = _line(axis, right.dim())
         wrong = [i for i, good in enumerate(fine) if not good]
         good = [i for i, good in enumerate(fine) if good]
         if len(wrong) <= len(good):
-            return f"It is wrong only in {line} {_listed(wrong)}."
-        return f"It is right only in {line} {_listed(good)}."
+            return worded("It is wrong only in {places}.", places=_lines(axis, right.dim(), wrong))
+        return worded("It is right only in {places}.", places=_lines(axis, right.dim(), good))
     return None
 
 
-def _line(axis: int, axes: int) -> str:
-    names = {1: ("entry",), 2: ("row", "column")}
-    return names[axes][axis] if axes in names else f"axis {axis}, place"
+LINES = {
+    1: (marked("entry {numbers}"),),
+    2: (marked("row {numbers}"), marked("column {numbers}")),
+}
+
+
+def _lines(axis: int, axes: int, numbers: list[int]) -> str:
+    if axes in LINES:
+        return worded(LINES[axes][axis], numbers=_listed(numbers))
+    return worded("axis {axis}, place {numbers}", axis=axis, numbers=_listed(numbers))
 
 
 def _nearly(mine: Tensor, right: Tensor) -> str | None:
     if not (mine.isfinite().all() and right.isfinite().all()):
         return None
     off = ((mine - right).abs() / right.abs().max().clamp(min=1e-12)).max().item()
-    return f"It is close: off by {off:.2g} of the largest number, at most." if off < 0.02 else None
+    return worded("It is close: off by {off:.2g} of the largest number, at most.", off=off) if off < 0.02 else None
 
 
 def _rearranged(mine: Tensor, right: Tensor) -> str | None:
     if right.numel() > 2 and _close(mine.flatten().sort().values, right.flatten().sort().values):
-        return "The numbers are the right ones, in other places."
+        return worded("The numbers are the right ones, in other places.")
     return None
 
 
@@ -258,26 +279,30 @@ def spread(mine: Tensor, right: Tensor) -> str | None:
         return None
     if not (mine.isfinite().all() and right.isfinite().all()):
         return None
-    return f"Your numbers: {_range(mine)}; expected: {_range(right)}."
+    return worded("Your numbers: {mine}; expected: {right}.", mine=_range(mine), right=_range(right))
 
 
 def _range(numbers: Tensor) -> str:
     low, high = numbers.min().item(), numbers.max().item()
-    return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} to {high:.4g}"
+    return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else worded("{low:.4g} to {high:.4g}", low=low, high=high)
 
 
 def _listed(numbers: list[int]) -> str:
     if len(numbers) > 2 and all(b == a + 1 for a, b in pairwise(numbers)):
-        return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers))
+        return worded("{first} to {last}", first=numbers[0], last=numbers[-1])
+    return listed(map(str, numbers))
 
 
 def _inverted(mine: Tensor, right: Tensor) -> str | None:
-    return "Yours is inverted: True and False are swapped, everywhere." if torch.equal(mine, ~right) else None
+    if not torch.equal(mine, ~right):
+        return None
+    return worded("Yours is inverted: True and False are swapped, everywhere.")
 
 
 def _all_true_or_false(mine: Tensor, right: Tensor) -> str | None:
-    return f"All of yours is {bool(mine.flatten()[0])}." if mine.all() or not mine.any() else None
+    if mine.any() and not mine.all():
+        return None
+    return worded("All of yours is {value}.", value=bool(mine.flatten()[0]))
 
 
 def _transposed_mask(mine: Tensor, right: Tensor) -> str | None:
@@ -291,32 +316,40 @@ def _turned_mask(mine: Tensor, right: Tensor) -> str | None:
 def _one_way(mine: Tensor, right: Tensor) -> str | None:
     more, less = int((mine & ~right).sum()), int((right & ~mine).sum())
     if more and less:
-        told = f"In {_places(more)} yours is True and should be False; in {_places(less)} the other way around."
+        told = worded(
+            "In {more} yours is True and should be False; in {less} the other way around.",
+            more=_places(more),
+            less=_places(less),
+        )
+    elif more:
+        told = worded("Yours is True in {places} too many.", places=_places(more))
     else:
-        told = f"Yours is {'True' if more else 'False'} in {_places(more or less)} too many."
-    where = _where(mine, right)
-    return f"{told} {where}" if where else told
+        told = worded("Yours is False in {places} too many.", places=_places(less))
+    return listed([told, _where(mine, right) or ""], SENTENCES)
 
 
 def _places(count: int) -> str:
-    return f"{count} place{'s' * (count != 1)}"
+    return counted("{count} place", "{count} places", count)
 
 
 def _other_order_of_axes(mine: Tensor, right: Tensor) -> str | None:
     if right.dim() > 1 and mine.dim() == right.dim():
         if mine.shape == right.mT.shape and equal(mine, right.mT.to(mine)):
-            return "The numbers are the right ones, but the last two axes are swapped."
+            return worded("The numbers are the right ones, but the last two axes are swapped.")
         for a in range(right.dim()):
             for b in range(a):
                 if mine.shape == right.transpose(a, b).shape and equal(mine, right.transpose(a, b).to(mine)):
-                    return f"The numbers are the right ones, but the axes {b} and {a} are swapped."
+                    return worded("The numbers are the right ones, but the axes {a} and {b} are swapped.", a=b, b=a)
     return None
 
 
 def _same_numbers(mine: Tensor, right: Tensor) -> str | None:
     if mine.numel() == right.numel() and equal(mine.flatten(), right.flatten().to(mine)):
-        more = "one axis more or less" if abs(mine.dim() - right.dim()) == 1 else "other axes"
-        return f"The numbers are the right ones, in the right order; only the shape has {more}."
+        if abs(mine.dim() - right.dim()) == 1:
+            return worded(
+                "The numbers are the right ones, in the right order; only the shape has one axis more or less."
+            )
+        return worded("The numbers are the right ones, in the right order; only the shape has other axes.")
     return None
 
 
@@ -326,8 +359,9 @@ def _stretched(mine: Tensor, right: Tensor) -> str | None:
     except RuntimeError:
         return None
     if equal(mine.expand(shape), right.expand(shape).to(mine)):
-        smaller = mine.numel() < right.numel()
-        return f"The numbers are the right ones, {'stated once' if smaller else 'repeated'} along an axis."
+        if mine.numel() < right.numel():
+            return worded("The numbers are the right ones, stated once along an axis.")
+        return worded("The numbers are the right ones, repeated along an axis.")
     return None
 
 
@@ -335,10 +369,14 @@ def _summed_up(mine: Tensor, right: Tensor) -> str | None:
     if right.dtype == torch.bool or mine.dtype == torch.bool:
         return None
     for axis in range(right.dim()):
-        for name, smaller in (("sum", right.double().sum(axis)), ("mean", right.double().mean(axis))):
+        for story, smaller in ((SUM, right.double().sum(axis)), (MEAN, right.double().mean(axis))):
             if smaller.shape == mine.squeeze().shape and _close(mine.squeeze().double(), smaller):
-                return f"Yours is the {name} of what is expected over axis {axis}: do not add that axis up."
+                return worded(story, axis=axis)
     return None
+
+
+SUM = marked("Yours is the sum of what is expected over axis {axis}: do not add that axis up.")
+MEAN = marked("Yours is the mean of what is expected over axis {axis}: do not add that axis up.")
 
 
 def _part_of(mine: Tensor, right: Tensor) -> str | None:
@@ -348,13 +386,21 @@ def _part_of(mine: Tensor, right: Tensor) -> str | None:
     if len(cut) != 1:
         return None
     axis, m, r = cut[0]
-    small, large, which = (mine, right, "missing") if m < r else (right, mine, "too many")
+    if m < r:
+        small, large, at_the_end, at_the_beginning = mine, right, MISSING_AT_THE_END, MISSING_AT_THE_BEGINNING
+    else:
+        small, large, at_the_end, at_the_beginning = right, mine, TOO_MANY_AT_THE_END, TOO_MANY_AT_THE_BEGINNING
     few, many = min(m, r), max(m, r)
-    for start, where in ((0, "at the end"), (many - few, "at the beginning")):
+    for start, story in ((0, at_the_end), (many - few, at_the_beginning)):
         if few and equal(small, large.narrow(axis, start, few).to(small)):
-            return f"What is there is right; {many - few} {which} {where} of axis {axis}."
+            return worded(story, count=many - few, axis=axis)
     return None
 
+
+MISSING_AT_THE_END = marked("What is there is right; {count} missing at the end of axis {axis}.")
+MISSING_AT_THE_BEGINNING = marked("What is there is right; {count} missing at the beginning of axis {axis}.")
+TOO_MANY_AT_THE_END = marked("What is there is right; {count} too many at the end of axis {axis}.")
+TOO_MANY_AT_THE_BEGINNING = marked("What is there is right; {count} too many at the beginning of axis {axis}.")
 
 SHAPED = (_other_order_of_axes, _same_numbers, _stretched, _part_of, _summed_up)
 BOOLEAN = (_inverted, _transposed_mask, _all_true_or_false, _turned_mask, _one_way)

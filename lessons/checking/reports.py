@@ -10,6 +10,9 @@ from typing import Any, Literal
 from torch import Tensor
 
 from lessons.source import as_html
+from lessons.wording import marked, worded
+
+VERDICTS = {"Right": marked("Right."), "Not yet": marked("Not yet."), "Not attempted": marked("Not attempted.")}
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,17 @@ class Report:
         return self.verdict == "Right"
 
     def __repr__(self) -> str:
-        return "\n".join(part for part in (f"{self.verdict}. {self.message}", self.evidence) if part)
+        story = worded("{verdict} {message}", verdict=worded(VERDICTS[self.verdict]), message=self.message)
+        return "\n".join(part for part in (story, self.evidence) if part)
 
     def _repr_html_(self) -> str:
         color = {"Right": "#0072B2", "Not yet": "#D55E00", "Not attempted": "#888888"}[self.verdict]
         evidence = f"<pre>{html.escape(self.evidence)}</pre>" if self.evidence else ""
+        verdict = f"<strong>{worded(VERDICTS[self.verdict])}</strong>"
+        story = worded("{verdict} {message}", verdict=verdict, message=_marked_up(self.message))
         return (
             f'<div\n style="border-left: 4px solid {color}; padding: 2px 12px; white-space: pre-wrap">'
-            f"<strong>{self.verdict}.</strong> {_marked_up(self.message)}{evidence}</div>"
+            f"{story}{evidence}</div>"
         )
 
 
@@ -46,13 +52,15 @@ class Hints:
     in_package: str = ""
 
     def __repr__(self) -> str:
-        return f"{len(self.texts)} hints and the solution, folded away: each opens the way to the next."
+        return worded(
+            "{count} hints and the solution, folded away: each opens the way to the next.", count=len(self.texts)
+        )
 
     def _repr_html_(self) -> str:
         link = _linked(self.in_package) if self.in_package else ""
-        inner = _details("Solution", as_html(self.solution) + link)
+        inner = _details(worded("Solution"), as_html(self.solution) + link)
         for number, text in reversed(list(enumerate(self.texts, start=1))):
-            inner = _details(f"Hint {number}", f"<p>{_marked_up(text)}</p>{inner}")
+            inner = _details(worded("Hint {number}", number=number), f"<p>{_marked_up(text)}</p>{inner}")
         return inner
 
 
@@ -65,7 +73,8 @@ def _marked_up(text: str) -> str:
 def _linked(in_package: str) -> str:
     """A link from a notebook to the file of a function or class of the package."""
     file = pkgutil.resolve_name(in_package).__module__.replace(".", "/")
-    return f'<p>The package\'s version: <a href="../{file}.py">{in_package}</a></p>'
+    link = f'<a href="../{file}.py">{in_package}</a>'
+    return "<p>" + worded("The package's version: {link}", link=link) + "</p>"
 
 
 def _details(summary: str, inside: str) -> str:

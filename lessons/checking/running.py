@@ -19,6 +19,7 @@ from lessons.checking import state
 from lessons.checking.comparing import NOT_POSSIBLE, equal, gradients_of, is_tensor, untouched
 from lessons.checking.limit import TooLong
 from lessons.checking.reports import brief, shortened
+from lessons.wording import listed, worded
 
 PASS_ON = (KeyboardInterrupt, TooLong)
 LARGE = 10**7  # results with more numbers than this are neither copied nor differentiated
@@ -33,7 +34,7 @@ class Case:
     gradients: bool = False
 
     def describe(self) -> str:
-        return ", ".join(f"{name} {brief(value)}" for name, value in self.inputs.items())
+        return listed(f"{name} {brief(value)}" for name, value in self.inputs.items())
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like
         results, error = _guarded(lambda: _tidy(results, outputs, plain=not case.inputs), before, settings)
     if error is not None:
         text, _ = _guarded(lambda: shortened(str(error)), before, settings)
-        text = "(its text cannot be shown)" if text is None else text
+        text = worded("(its text cannot be shown)") if text is None else text
         return Outcome(error=error, error_text=text, settings=tuple(settings))
     small = [x for x in results if not is_tensor(x) or x.numel() <= LARGE]
     gradients, failed = _guarded(lambda: gradients_of(small, floats), before, settings)
@@ -193,7 +194,8 @@ def line_that_raised(error: BaseException, candidate: Any) -> str:
     for frame, number in reversed(list(traceback.walk_tb(error.__traceback__))):
         if code is not None and frame.f_code.co_filename == code.co_filename:
             line = linecache.getline(code.co_filename, number).strip()
-            return f"\nin line {number} of your cell: {shortened(line)}{_shapes(line, frame.f_locals)}"
+            said = worded("in line {number} of your cell: {line}", number=number, line=shortened(line))
+            return f"\n{said}{_shapes(line, frame.f_locals)}"
     return ""
 
 
@@ -201,8 +203,8 @@ def _shapes(line: str, known: Mapping[str, Any]) -> str:
     """The shapes of the tensors that a line names, unless they have no axes."""
     names = dict.fromkeys(re.findall(r"(?<![\w.])[^\W\d]\w*", line))
     tensors = {name: known[name] for name in names if name in known and is_tensor(known[name]) and known[name].dim()}
-    shapes = ", ".join(f"{name} {brief(tensor)}" for name, tensor in tensors.items())
-    return f"\nThe shapes there: {shapes}." if shapes else ""
+    shapes = listed(f"{name} {brief(tensor)}" for name, tensor in tensors.items())
+    return "\n" + worded("The shapes there: {shapes}.", shapes=shapes) if shapes else ""
 
 
 def is_unattempted(candidate: Any) -> bool:

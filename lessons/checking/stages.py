@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from torch import Tensor, nn
+from torch import nn
 
-from lessons.checking.comparing import equal, is_tensor, where_it_differs, wrong_form
+from lessons.checking.comparing import equal, is_tensor, places_that_differ, wrong_form
 from lessons.checking.relations import relation
 from lessons.checking.reports import brief
+from lessons.wording import SENTENCES, listed, worded
 
 Step = tuple[str, Any]  # "the input of norm1", and that input
 Record = Callable[[str, Any], None]
@@ -22,23 +23,29 @@ def first_difference(mine: Sequence[Step], right: Sequence[Step], inputs: Mappin
     fine = ""
     for name, expected in right_steps.items():
         if name not in my_steps:
-            return f"{_so_far(fine)}Your code does not get to {name}."
+            return listed([_so_far(fine), worded("Your code does not get to {step}.", step=name)], SENTENCES)
         if not equal(my_steps[name], expected):
             story = _difference(my_steps[name], expected, before)
             early = next((step for step in my_steps if step == name or step not in before), name)
             if story is None and early != name and early in right_steps:
-                return f"{_so_far(fine)}Your code comes to {early} before {name}."
-            return f"{_so_far(fine)}{_capital(name)} differs: {story or _numbers(my_steps[name], expected)}"
+                swapped = worded("Your code comes to {early} before {step}.", early=early, step=name)
+                return listed([_so_far(fine), swapped], SENTENCES)
+            differs = worded(
+                "{step} differs: {story}",
+                step=_capital(name),
+                story=story or places_that_differ(my_steps[name], expected),
+            )
+            return listed([_so_far(fine), differs], SENTENCES)
         before[name] = expected
         fine = name
     more = [name for name in my_steps if name not in right_steps]
     if more:
-        return f"Right up to {fine}. But there is one step too many: {more[0]}."
-    return f"Right up to {fine}. It goes wrong after that." if fine else None
+        return worded("Right up to {step}. But there is one step too many: {extra}.", step=fine, extra=more[0])
+    return worded("Right up to {step}. It goes wrong after that.", step=fine) if fine else None
 
 
 def _so_far(fine: str) -> str:
-    return f"Right up to {fine}. " if fine else "The very first step is wrong. "
+    return worded("Right up to {step}.", step=fine) if fine else worded("The very first step is wrong.")
 
 
 def _capital(name: str) -> str:
@@ -47,16 +54,11 @@ def _capital(name: str) -> str:
 
 def _difference(mine: Any, right: Any, others: Mapping[str, Any]) -> str | None:
     if not is_tensor(mine) or not is_tensor(right):
-        return f"yours is {brief(mine)}; expected {brief(right)}."
+        return worded("yours is {mine}; expected {right}.", mine=brief(mine), right=brief(right))
     story = relation(mine, right, others)
-    form = wrong_form("it", mine, right)
-    if form:
-        return f"{form} {story}" if story else form
+    if form := wrong_form(worded("it"), mine, right):
+        return listed([form, story or ""], SENTENCES)
     return story[0].lower() + story[1:] if story else None
-
-
-def _numbers(mine: Tensor, right: Tensor) -> str:
-    return where_it_differs("it", mine, right).removeprefix("Values: it differs ")
 
 
 def _numbered(steps: Sequence[Step]) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def _numbered(steps: Sequence[Step]) -> dict[str, Any]:
     numbered: dict[str, Any] = {}
     for name, value in steps:
         times[name] += 1
-        numbered[name if times[name] == 1 else f"{name}, call {times[name]}"] = value
+        numbered[name if times[name] == 1 else worded("{step}, call {number}", step=name, number=times[name])] = value
     return numbered
 
 
@@ -74,9 +76,10 @@ def record_inputs(layer: nn.Module, record: Record) -> None:
     for path, inner in layer.named_modules():
         if not [*inner.children()] and path:
 
-            def note(module: nn.Module, args: tuple, kwargs: dict, name: str = f"the input of {path}") -> None:
+            def note(module: nn.Module, args: tuple, kwargs: dict, path: str = path) -> None:
                 given = (*args, *kwargs.values())
-                record(name, given[0].detach().clone() if given and is_tensor(given[0]) else None)
+                step = worded("the input of {layer}", layer=path)
+                record(step, given[0].detach().clone() if given and is_tensor(given[0]) else None)
 
             inner.register_forward_pre_hook(note, with_kwargs=True)
 
@@ -88,7 +91,10 @@ def recorded(name: str, function: Callable[..., Any], record: Record) -> Callabl
     def call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
         for parameter, value in given.items():
-            step = f"the input of {name}" if len(signature.parameters) == 1 else f"the {parameter} of {name}"
+            if len(signature.parameters) == 1:
+                step = worded("the input of {layer}", layer=name)
+            else:
+                step = worded("the {parameter} of {layer}", parameter=parameter, layer=name)
             record(step, value.detach().clone() if is_tensor(value) else value)
         return function(*args, **kwargs)
 

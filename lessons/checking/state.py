@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch._tensor_str import PRINT_OPTS
 
+from lessons.wording import marked, worded
+
 AS_IT_IS: Any = object()
 
 
@@ -54,32 +56,38 @@ def _set_inference_mode(on: bool) -> None:
 
 
 SETTINGS = (
-    Setting("torch's default device", _default_device, _set_default_device, CPU),
-    Setting("the number of torch function modes", torch._C._len_torch_function_stack, _set_function_modes),
-    Setting("torch's default dtype", torch.get_default_dtype, torch.set_default_dtype, torch.float32),
-    Setting("torch's inference mode", torch.is_inference_mode_enabled, _set_inference_mode),
-    Setting("torch's recording of gradients", torch.is_grad_enabled, torch._C._set_grad_enabled, True),
+    Setting(marked("torch's default device"), _default_device, _set_default_device, CPU),
+    Setting(marked("the number of torch function modes"), torch._C._len_torch_function_stack, _set_function_modes),
+    Setting(marked("torch's default dtype"), torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+    Setting(marked("torch's inference mode"), torch.is_inference_mode_enabled, _set_inference_mode),
+    Setting(marked("torch's recording of gradients"), torch.is_grad_enabled, torch._C._set_grad_enabled, True),
     Setting(
-        "torch's autocast",
+        marked("torch's autocast"),
         lambda: torch.is_autocast_enabled("cpu"),
         lambda on: torch.set_autocast_enabled("cpu", on),
         False,
     ),
     Setting(
-        "torch's anomaly detection",
+        marked("torch's anomaly detection"),
         lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
         lambda modes: torch.set_anomaly_enabled(*modes),
     ),
-    Setting("torch's deterministic mode", torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, 0),
     Setting(
-        "torch's precision of matrix products",
+        marked("torch's deterministic mode"), torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, 0
+    ),
+    Setting(
+        marked("torch's precision of matrix products"),
         torch.get_float32_matmul_precision,
         torch.set_float32_matmul_precision,
         "highest",
     ),
-    Setting("the number of torch's threads", torch.get_num_threads, torch.set_num_threads),
-    Setting("torch's print options", lambda: dict(vars(PRINT_OPTS)), lambda options: vars(PRINT_OPTS).update(options)),
-    Setting("Python's recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
+    Setting(marked("the number of torch's threads"), torch.get_num_threads, torch.set_num_threads),
+    Setting(
+        marked("torch's print options"),
+        lambda: dict(vars(PRINT_OPTS)),
+        lambda options: vars(PRINT_OPTS).update(options),
+    ),
+    Setting(marked("Python's recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit),
 )
 
 
@@ -115,7 +123,12 @@ def put_back(before: list[Any]) -> list[str]:
     changed: list[str] = []
     for setting, old in zip(SETTINGS, before):
         if (new := setting.read()) != old:
-            changed.append(setting.name if isinstance(old, dict) else f"{setting.name} from {old} to {new}")
+            name = worded(setting.name)
+            changed.append(
+                name
+                if isinstance(old, dict)
+                else worded("{setting} from {old} to {new}", setting=name, old=old, new=new)
+            )
             setting.write(old)
     return changed
 

@@ -8,6 +8,7 @@ from lessons.checking.comparing import first_place
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
 from lessons.pretrained import mean_pooling
+from lessons.wording import worded
 
 
 def _pooling_cases(generator) -> list[Case]:
@@ -32,7 +33,11 @@ def _length_one(case, results) -> str | None:
     off = (lengths - 1).abs() > 2e-2
     if not off.any():
         return None
-    return f"Length: row {first_place(off)} has the length {lengths[off][0].item():.3g}; each row must have length 1."
+    return worded(
+        "Length: row {place} has the length {length:.3g}; each row must have length 1.",
+        place=first_place(off),
+        length=lengths[off][0].item(),
+    )
 
 
 AS_IT_IS = ("F.normalize(mean, dim=-1)", "mean")

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.wording import worded
 
 
 def distribution_by_hand(logits: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
@@ -48,7 +49,9 @@ _TIES_STAY = edited(distribution_by_hand, "torch.arange(len(ordered)) >= top_k",
 
 def _sums_to_one(case: Case, results: tuple) -> str | None:
     total = results[0].double().sum().item()
-    return None if abs(total - 1) < 1e-3 else f"Sum: your probabilities sum to {total:.4g}; they must sum to 1."
+    if abs(total - 1) < 1e-3:
+        return None
+    return worded("Sum: your probabilities sum to {total:.4g}; they must sum to 1.", total=total)
 
 
 choosing = Exercise(

@@ -7,6 +7,7 @@ from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises.encoder.layer_norm import layer_norm
+from lessons.wording import worded
 
 
 def surround(x: Tensor, sublayer, norm, norm_first: bool, second_norm=None) -> Tensor:
@@ -24,9 +25,9 @@ def _surrounded(record, candidate, x, w, norm_first, second_norm):
     """The sublayer is tanh(x w); both norms are layer normalization with eps 0.1, the second with weights of 2."""
     size = x.size(-1)
     ones, zeros = torch.ones(size), torch.zeros(size)
-    sublayer = recorded("the sublayer", lambda y: torch.tanh(y @ w), record)
-    norm = recorded("the norm", lambda y: layer_norm(y, ones, zeros, 0.1), record)
-    second = recorded("the second norm", lambda y: layer_norm(y, 2 * ones, zeros, 0.1), record)
+    sublayer = recorded(worded("the sublayer"), lambda y: torch.tanh(y @ w), record)
+    norm = recorded(worded("the norm"), lambda y: layer_norm(y, ones, zeros, 0.1), record)
+    second = recorded(worded("the second norm"), lambda y: layer_norm(y, 2 * ones, zeros, 0.1), record)
     return candidate(x, sublayer, norm, norm_first, second if second_norm else None)
 
 

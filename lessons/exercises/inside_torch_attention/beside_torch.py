@@ -26,6 +26,7 @@ from lessons.exercises.inside_torch_attention.combinations import (
     settings,
     tensors,
 )
+from lessons.wording import SEMICOLON, SENTENCES, listed, marked, worded
 
 
 @functools.cache
@@ -83,7 +84,7 @@ def stages_beside(record: Record, candidate: Any, *values: Any) -> Any:
     choice = dict(zip(PLAIN, values)) | {"need_weights": True, "average_attn_weights": False}
     results = call_beside(candidate, *choice.values())
     if isinstance(results, tuple) and len(results) > 1:
-        record("the weights of each head", results[1])
+        record(worded("the weights of each head"), results[1])
     return results
 
 
@@ -139,7 +140,8 @@ class Choice(Case):
 
     def describe(self) -> str:
         told = {name: value for name, value in changed(self.inputs).items() if name != "mode"}
-        return ", ".join(in_words(name, {value}) for name, value in told.items()) or "all arguments as by default"
+        said = listed(in_words(name, {value}) for name, value in told.items())
+        return said or worded("all arguments as by default")
 
 
 @dataclass(frozen=True)
@@ -165,16 +167,29 @@ class DropIn(Exercise):
                 return replace(report, message=f"{where}\n{report.message}")
             i = wrong.index(True)
             story = self._first_broken(cases[i], got[i], want[i])
-            return Report("Not yet", f"{where}\n{story}", f"Seen with {cases[i].describe()}.")
-        everywhere = f"The same as torch.nn.MultiheadAttention in all {len(choices)} combinations of its arguments"
+            return Report("Not yet", f"{where}\n{story}", worded("Seen with {inputs}.", inputs=cases[i].describe()))
         if not report.passed:
-            return replace(
-                report, message=f"{everywhere}, but not in everything else that was tried.\n{report.message}"
+            told = worded(
+                "The same as torch.nn.MultiheadAttention in all {count} combinations of its arguments, "
+                "but not in everything else that was tried.",
+                count=len(choices),
             )
+            return replace(report, message=f"{told}\n{report.message}")
         if self._borrows(candidate):
-            return Report("Not yet", f"{everywhere}, because torch does the work. {BORROWED}")
-        special = "; ".join(case.about for case in self.draw() if case.inputs["mode"] != PLAIN["mode"])
-        return Report("Right", f"{everywhere}. Also tried: {special}. {WHERE}")
+            told = worded(
+                "The same as torch.nn.MultiheadAttention in all {count} combinations of its arguments, "
+                "because torch does the work.",
+                count=len(choices),
+            )
+            return Report("Not yet", listed([told, worded(BORROWED)], SENTENCES))
+        special = [self._said(case.about) for case in self.draw() if case.inputs["mode"] != PLAIN["mode"]]
+        told = worded(
+            "The same as torch.nn.MultiheadAttention in all {count} combinations of its arguments. "
+            "Also tried: {special}.",
+            count=len(choices),
+            special=listed(special, SEMICOLON),
+        )
+        return Report("Right", listed([told, worded(WHERE)], SENTENCES))
 
     def _theirs(self, case: Choice) -> Outcome:
         """What torch's own class gives; run once, and kept."""
@@ -190,12 +205,12 @@ class DropIn(Exercise):
         return watch.seen
 
 
-BORROWED = (
+BORROWED = marked(
     "Your class passes its inputs to torch's own multi-head attention. That is a fine way to use it; here, write the "
     "steps yourself, in forward. You may call anything that does one step: F.linear, torch.bmm, softmax, and "
     "F.scaled_dot_product_attention. You may also inherit only __init__ from nn.MultiheadAttention."
 )
-WHERE = (
+WHERE = marked(
     "It can replace torch's module wherever your own code calls it. Inside nn.TransformerEncoderLayer it can't: in "
     "evaluation that layer does not call it."
 )

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.wording import worded
 
 
 def additive(allowed: Tensor, bias: Tensor) -> Tensor:
@@ -19,7 +20,7 @@ def _right_dtype(case: Case, results: tuple) -> str | None:
     got, wanted = results[0].dtype, case.inputs["bias"].dtype
     if got == wanted:
         return None
-    return f"Kind of float: the mask is {got}; expected {wanted}, the type of the bias."
+    return worded("Kind of float: the mask is {got}; expected {wanted}, the type of the bias.", got=got, wanted=wanted)
 
 
 def _additive_cases(generator: torch.Generator) -> list[Case]:

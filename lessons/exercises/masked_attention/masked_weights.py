@@ -6,6 +6,7 @@ from lessons import masks
 from lessons.attention import masked_softmax
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.wording import worded
 
 EMPTY_GRADIENTS = "gradients, with a query that has nothing to attend to"
 
@@ -62,7 +63,11 @@ def _blocked_get_nothing(case: Case, results: tuple) -> str | None:
     if not leaked.any():
         return None
     place = leaked.nonzero()[0].tolist()
-    return f"Blocked: {place} must not be attended to, and has weight {weights[tuple(place)].item():.4g}; expected 0."
+    return worded(
+        "Blocked: {place} must not be attended to, and has weight {weight:.4g}; expected 0.",
+        place=place,
+        weight=weights[tuple(place)].item(),
+    )
 
 
 def _with_nan_to_num(scores, allowed):

@@ -8,6 +8,7 @@ from lessons.attention import attend, join_heads, split_heads
 from lessons.checking.calls import LayerLike
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
+from lessons.wording import worded
 
 
 class MultiHeadAttentionByHand(nn.Module):
@@ -82,11 +83,11 @@ def _stages(record, candidate, d_model, num_heads, query, key, value, allowed):
     held_back = []
 
     def up_to_the_heads(name, x):
-        (held_back.append if name.endswith("out_proj") else lambda step: record(*step))((name, x))
+        (held_back.append if "out_proj" in name else lambda step: record(*step))((name, x))
 
     output = layer.stages(up_to_the_heads, candidate, d_model, num_heads, query, key, value, allowed)
     for x in _joined(candidate, d_model, num_heads, query[:, :1], key[:, :1], value[:, :1]):  # the only weight is 1
-        record("what comes out of the heads for one key alone", x)
+        record(worded("what comes out of the heads for one key alone"), x)
     size, weights = d_model // num_heads, []
     for start in range(0, key.size(1), size):  # values that are 1 for one key: the outputs are its weights
         one_hot = torch.eye(key.size(1), size) if not start else torch.eye(key.size(1), size).roll(start, 0)
@@ -94,7 +95,7 @@ def _stages(record, candidate, d_model, num_heads, query, key, value, allowed):
         for x in _joined(candidate, d_model, num_heads, query, key, value, allowed, values=values):
             weights.append(split_heads(x, num_heads))
     if weights:
-        record("the table of weights", torch.cat(weights, dim=-1)[..., : key.size(1)])
+        record(worded("the table of weights"), torch.cat(weights, dim=-1)[..., : key.size(1)])
     for name, x in held_back:
         record(name, x)
     return output

@@ -6,6 +6,7 @@ import torch
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.wording import AND, SENTENCES, listed, marked, worded
 
 
 def rate(step: int, steps: int, peak: float, warmup: int, decay: int) -> float:
@@ -50,27 +51,40 @@ def _in_three_parts(step, steps, peak, warmup, decay):
 FALL = "(steps - step) / decay"
 
 
+PARTS = {
+    "warm-up": marked(
+        "The warm-up differs in {count} of {tried} steps, first at step {step}: yours {mine:.4g}, "
+        "expected {expected:.4g}. It is a line from peak / warmup at step 1 to the peak, {peak:g}, at step {warmup}."
+    ),
+    "plateau": marked(
+        "The plateau differs in {count} of {tried} steps, first at step {step}: yours {mine:.4g}, "
+        "expected {expected:.4g}. It is the peak, up to step {start}."
+    ),
+    "fall": marked(
+        "The fall differs in {count} of {tried} steps, first at step {step}: yours {mine:.4g}, "
+        "expected {expected:.4g}. It is a line from the peak, {peak:g}, at step {start} to 0 at step {steps}."
+    ),
+}
+NAMES = {"warm-up": marked("the warm-up"), "plateau": marked("the plateau"), "fall": marked("the fall")}
+
+
 def _each_part(case: Case, results: tuple) -> str | None:
     """Which of the three parts is wrong, and where it first is."""
     at, steps, peak, warmup, decay = case.inputs.values()
     wanted = torch.tensor([rate(step, steps, peak, warmup, decay) for step in at.tolist()])
     close = torch.isclose(results[0].to(wanted.dtype), wanted, rtol=1e-4, atol=1e-6 * peak)
     parts = {"warm-up": at <= warmup, "plateau": (at > warmup) & (at <= steps - decay), "fall": at > steps - decay}
-    lines = {
-        "warm-up": f"a line from peak / warmup at step 1 to the peak, {peak:g}, at step {warmup}",
-        "plateau": f"the peak, up to step {steps - decay}",
-        "fall": f"a line from the peak, {peak:g}, at step {steps - decay} to 0 at step {steps}",
-    }
     wrong = {name: (where & ~close).nonzero() for name, where in parts.items()}
     first = next((name for name, places in wrong.items() if len(places)), None)
     if first is None:
         return None
     place, count, tried = int(wrong[first][0]), len(wrong[first]), int(parts[first].sum())
-    right = " and ".join(f"the {name}" for name, places in wrong.items() if not len(places))
-    return (
-        f"The {first} differs in {count} of {tried} steps, first at step {at[place]}: yours {results[0][place]:.4g}, "
-        f"expected {wanted[place]:.4g}. It is {lines[first]}." + (f" What is right: {right}." if right else "")
-    )
+    where = {"count": count, "tried": tried, "step": int(at[place])}
+    numbers = {"mine": float(results[0][place]), "expected": float(wanted[place])}
+    line = {"peak": peak, "warmup": warmup, "start": steps - decay, "steps": steps}
+    told = worded(PARTS[first], **where, **numbers, **line)
+    right = [worded(NAMES[name]) for name, places in wrong.items() if not len(places)]
+    return listed([told, worded("What is right: {parts}.", parts=listed(right, AND)) if right else ""], SENTENCES)
 
 
 schedule = Exercise(

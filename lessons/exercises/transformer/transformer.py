@@ -42,10 +42,10 @@ def _with_parts(record, candidate, src, tgt):
     """The parts of a small Transformer, as functions; the same for everybody."""
     model, weights = _model_and_weights()
 
-    def whole_masks(step, value):
+    def whole_masks(part, step, value):
         """A mask may leave out an axis, or have size 1 there."""
         is_mask = isinstance(value, Tensor) and value.dtype == torch.bool
-        queries = tgt.size(1) if step.endswith("of decode") else src.size(1)
+        queries = tgt.size(1) if part == "decode" else src.size(1)
         record(step, torch.ones(len(src), 1, queries, 1, dtype=torch.bool) & value if is_mask else value)
 
     with torch.no_grad():
@@ -60,7 +60,9 @@ def _with_parts(record, candidate, src, tgt):
             )[0],
             "project": lambda x: model.out_proj(x),
         }
-        return candidate(src, tgt, *(recorded(name, part, whole_masks) for name, part in parts.items()))
+        return candidate(
+            src, tgt, *(recorded(name, part, functools.partial(whole_masks, name)) for name, part in parts.items())
+        )
 
 
 def _padded(rows: list[list[int]]) -> Tensor:
