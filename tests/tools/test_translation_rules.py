@@ -10,6 +10,7 @@ from tools.translation.rules import problems
     [
         (r"$\text{scores}_{ij} = q_i \cdot k_j$", r"$\text{分数}_{ij} = q_i \cdot k_j$"),
         ("run: pip install git+<address of the course>", "请运行：pip install git+<课程的地址>"),
+        ('<a href="https://one.org">one\'s page</a>', '<a href="https://one.org">安的网页</a>'),
         ("<details><summary>yes</summary>Right.</details>", "<details><summary>是</summary>对。</details>"),
     ],
 )

@@ -10,7 +10,7 @@ CODE = re.compile(r"`[^`\n]+`")
 SAME = {
     "placeholders": PLACEHOLDER,
     "code": CODE,
-    "links": re.compile(r"\]\(([^)\s]+)\)|(https?://[^\s)"<]+)"),
+    "links": re.compile(r'\]\(([^)\s]+)\)|(https?://[^\s)"<]+)'),
     "formulas": re.compile(r"\$[^$\n]+\$"),
     "tags": re.compile(r'</?[a-z][\w-]*(?: [\w-]+="[^"]*")*>'),
 }
