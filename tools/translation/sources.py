@@ -17,6 +17,7 @@ FENCE = re.compile(r"^ *(```+|~~~+)(\w*)", re.M)
 NOT_WORDS = re.compile(r"`[^`]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\)|https?:\S+|^ *\|[-:| ]+\|$", re.M)
 WORD = re.compile(r"[A-Za-z]{2,}")
 LABELS = {"title", "xlabel", "ylabel", "row_axis", "column_axis", "label"}  # arguments of which one word is a text
+PROSE = re.compile(r"[ :]")  # in a string of one word: "greedy:", "of 100", but not "reduction"
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(?:[^{}]|\{[^{}]*\})*\}")
 PIECE = re.compile(rf"{PLACEHOLDER.pattern}|[\x21-\x7a|~]+ ?|.", re.S)
 OPENING = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
@@ -124,7 +125,8 @@ def strings(source: str) -> Iterator[Part]:
         else:
             continue
         words = len(WORD.findall(PLACEHOLDER.sub(" ", message) if isinstance(node, ast.JoinedStr) else message))
-        if words > 1 or (words and (isinstance(node, ast.JoinedStr) or id(node) in labels)):
+        said = isinstance(node, ast.JoinedStr) or id(node) in labels or PROSE.search(message)
+        if words > 1 or (words and said):
             start = place(node.lineno, node.col_offset)
             end = place(node.end_lineno or node.lineno, node.end_col_offset or 0)
             column = len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
