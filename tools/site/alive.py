@@ -19,16 +19,10 @@ from lessons.widgets.attention_explorer.constants import AVERAGE
 from lessons.widgets.base import LessonWidget
 from lessons.widgets.front_end import FOLDER, front_end, source, style
 from lessons.widgets.shared.alone import as_script, state_of
+from lessons.wording import worded
 
 SENTENCE = "They go."
 IN_A_FILE = ("weights",)  # traits that a page asks for when its widget comes to life
-
-
-# What the gallery says of an example.
-SAYS = {
-    "DecodingExplorer": f"Here the shipped translator reads “{SENTENCE}” It has never learned “go”, and has to guess: "
-    "which words does it try, and when does another method write another sentence?"
-}
 
 
 @dataclass(frozen=True)
@@ -89,6 +83,22 @@ def example(name: str) -> LessonWidget:
     model, task = load_translator()
     src = torch.tensor([task.encode(SENTENCE)])
     return made(lambda: Cached(model, src), task.tgt_vocab, join=task.writing("tgt").join)
+
+
+def about(name: str) -> str:
+    """The first line of what the widget's docstring says."""
+    return worded((getattr(widgets, name).__doc__ or "").partition("\n")[0])
+
+
+def says(name: str) -> str:
+    """What the gallery says of its example, or nothing."""
+    if name != "DecodingExplorer":
+        return ""
+    return worded(
+        "Here the shipped translator reads “{sentence}” It has never learned “go”, and has to guess: which words does "
+        "it try, and when does another method write another sentence?",
+        sentence=SENTENCE,
+    )
 
 
 def made_by(source: str) -> LessonWidget | None:

@@ -1,4 +1,7 @@
-"""Prepares the sources of the site and calls Sphinx: build/site is the result."""
+"""Prepares the sources of the site and calls Sphinx: build/site is the result.
+
+Each other language has the same pages in a folder of its own, build/site/zh_CN.
+"""
 
 import shutil
 from pathlib import Path
@@ -9,8 +12,10 @@ from sphinx.cmd.build import build_main
 
 from lessons import widgets, wording
 from lessons.widgets.base import LessonWidget
+from lessons.wording import ENGLISH, worded
 from tools.images import PICTURED
 from tools.site import alive, lessons
+from tools.translation.catalogs import heading_anchors, in_language, page_in_language
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -32,12 +37,6 @@ MODULES = (
 )
 
 WIDTH, QUALITY = 736, 30  # of the picture that the front page opens with
-START = (
-    '<img src="_static/model_studio.webp" width="1280" height="720" alt="A trained translator: a sentence, its '
-    'translation, all layers with their attention, and one head from the inside.">'
-    "<button><span>▶ Start the model (0.8 MB)</span></button>"
-)
-
 
 # From the files in class/ to the pages that they become.
 LINKS = {
@@ -50,23 +49,27 @@ PAGES = {"TEACHING.md": "teachers.md", "README.md": "class.md"}
 
 
 def prepare(source: Path) -> None:
-    """Write all that Sphinx reads."""
+    """Write all that Sphinx reads, in the language in use."""
     shutil.rmtree(source, ignore_errors=True)
-    shutil.copytree(HERE / "pages", source)
+    source.mkdir(parents=True)
+    for path in (HERE / "pages").glob("*.md"):
+        (source / path.name).write_text(page_in_language(wording.language(), path), encoding="utf-8")
     shutil.copytree(ROOT / "images", source / "images")
     shutil.copytree(HERE / "static", source / "_static")
     shutil.copy(HERE / "conf.py", source)
     for name, page in PAGES.items():
-        (source / page).write_text(for_the_site((ROOT / "class" / name).read_text(encoding="utf-8")), encoding="utf-8")
+        (source / page).write_text(for_the_site(ROOT / "class" / name), encoding="utf-8")
     alive.write_scripts(source / "_static")
     (source / "notebooks").mkdir()
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        page = lessons.page(nbformat.read(path, as_version=4), path.stem, source / "_static")
-        nbformat.write(page, source / "notebooks" / path.name)
+        notebook = nbformat.read(path, as_version=4)
+        if wording.language() != ENGLISH:
+            notebook = in_language(wording.language(), path.stem, notebook)
+        nbformat.write(lessons.page(notebook, path.stem, source / "_static"), source / "notebooks" / path.name)
     (source / "widgets.md").write_text(gallery(), encoding="utf-8")
     front = (source / "index.md").read_text(encoding="utf-8")
     _write_smaller(ROOT / "images" / "model_studio.png", source / "_static" / "model_studio.webp")
-    front = front.replace("MODEL_STUDIO", alive.embedded(widgets.ModelStudio(changes=PICTURED), START, waits=True))
+    front = front.replace("MODEL_STUDIO", alive.embedded(widgets.ModelStudio(changes=PICTURED), _start(), waits=True))
     (source / "index.md").write_text(front.replace("MASK_STUDIO", shown(widgets.MaskStudio())), encoding="utf-8")
     (source / "api").mkdir()
     for module in MODULES:
@@ -74,10 +77,26 @@ def prepare(source: Path) -> None:
         (source / "api" / f"{module}.md").write_text(text, encoding="utf-8")
 
 
-def for_the_site(text: str) -> str:
-    for link, page in LINKS.items():
-        text = text.replace(link, page)
+def for_the_site(page: Path) -> str:
+    """A page of class/, its links leading to the site's pages."""
+    text = page_in_language(wording.language(), page)
+    for link, target in LINKS.items():
+        text = text.replace(link, target)
+    for english, here in heading_anchors(wording.language(), ROOT / "class" / "README.md").items():
+        text = text.replace(f"(class.md#{english})", f"(class.md#{here})")
     return text
+
+
+def _start() -> str:
+    """What the front page shows until the model is started."""
+    said = worded(
+        "A trained translator: a sentence, its translation, all layers with their attention, and one head from the "
+        "inside."
+    )
+    return (
+        f'<img src="_static/model_studio.webp" width="1280" height="720" alt="{said}">'
+        f"<button><span>▶ {worded('Start the model (0.8 MB)')}</span></button>"
+    )
 
 
 def _write_smaller(picture: Path, target: Path) -> None:
@@ -88,10 +107,10 @@ def _write_smaller(picture: Path, target: Path) -> None:
 
 def gallery() -> str:
     """A page with each widget that lives without Python."""
-    parts = ["# Widgets\n\nEach of them is alive on this page: click, drag, type, or use the keyboard.\n"]
+    head = worded("Each of them is alive on this page: click, drag, type, or use the keyboard.")
+    parts = [f"# {worded('Widgets')}\n\n{head}\n"]
     for name in alive.ALIVE:
-        about, *_ = (getattr(widgets, name).__doc__ or "").partition("\n")
-        said = f"{about}\n\n{alive.SAYS[name]}" if name in alive.SAYS else about
+        said = "\n\n".join(filter(None, [alive.about(name), alive.says(name)]))
         parts.append(f"## {name}\n\n{said}\n\n{shown(alive.example(name))}\n")
     return "\n".join(parts)
 
@@ -104,8 +123,17 @@ def shown(widget: LessonWidget) -> str:
 
 def build(target: Path, *options: str) -> int:
     """Build the site; Sphinx's exit code. A warning of Sphinx's is an error."""
-    wording.use(wording.ENGLISH)
-    source = target.with_name(f"{target.name}-source")
-    prepare(source)
     shutil.rmtree(target, ignore_errors=True)
-    return build_main(["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", *options, str(source), str(target)])
+    before = wording.language()
+    try:
+        for language in wording.available():
+            wording.use(language)
+            place = target if language == ENGLISH else target / language
+            source = target.with_name(f"{target.name}-source") / language
+            prepare(source)
+            settings = ["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", *options]
+            if failed := build_main([*settings, str(source), str(place)]):
+                return failed
+    finally:
+        wording.use(before)
+    return 0

@@ -4,10 +4,13 @@ import re
 
 from latex2mathml.converter import convert
 
-project = "The Transformer from the inside"
-author = "the authors of the course"
-copyright = "text CC BY 4.0, code MIT"
-language = "en"
+from lessons import wording
+
+project = wording.worded("The Transformer from the inside")
+author = wording.worded("the authors of the course")
+copyright = wording.worded("text CC BY 4.0, code MIT")
+language = wording.language()
+NAMES = {"en": "English", "zh_CN": "中文"}
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 exclude_patterns = ["_static"]
 nb_execution_mode = "off"
@@ -67,8 +70,21 @@ def styles_of_notebooks_on_notebooks(app, page, template, context, doctree):
         context["css_files"] = [sheet for sheet in sheets if "mystnb" not in str(getattr(sheet, "filename", sheet))]
 
 
+def other_languages(app, page, template, context, doctree):
+    """The same page in the other languages: a line above the text."""
+    up = "../" * (page.count("/") + (language != wording.ENGLISH))
+    links = [
+        f'<a href="{up}{"" if each == wording.ENGLISH else f"{each}/"}{page}.html" '
+        f'lang="{each.replace("_", "-")}" hreflang="{each.replace("_", "-")}">{NAMES[each]}</a>'
+        for each in wording.available()
+        if each != language
+    ]
+    context["body"] = f'<p class="course-languages">{" ".join(links)}</p>{context.get("body", "")}'
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
     app.connect("autodoc-process-docstring", as_written)
     app.connect("html-page-context", styles_of_notebooks_on_notebooks)
+    app.connect("html-page-context", other_languages)
     app.connect("html-page-context", level_of_captions, priority=900)  # after the theme has made them

@@ -8,17 +8,12 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from lessons.exercises import exercises_of
+from lessons.wording import ENGLISH, VARIABLE, language, worded
 from tools.site import alive
 
-STILL = "<p class='course-still'>A picture. This widget needs Python: open the lesson in JupyterLab.</p>"
-WORK = '\n\n<a class="course-button" href="#work-on-this">Work on this in JupyterLab</a>'
-WAY = """<details class="course-work"><summary class="course-button">Work on this in JupyterLab</summary>
-<p>In the folder of the course, which you <a href="../start.html">get and set up once</a>, type:</p>
-<pre id="work-on-this">make lab LESSON={number}</pre>
-<p>JupyterLab opens with this lesson, in your own copy: <code>work/{name}.ipynb</code>. There you can run and change
-every cell, and each exercise has its check. Without <code>make</code>, type
-<code>.venv\\Scripts\\python -m tools.lab</code> and choose the file on the left.</p></details>"""
 SOURCE = re.compile(r'href="\.\./lessons/(\w+)[^"]*"')  # of the package, from a hint
+HELP = re.compile(r"exercises\.(\w+)\.help\(\)")
 DRAWING = re.compile(r"\]\(attachment:(\w+)\.png\)")
 WIDGET = re.compile(r"^\w+(?=: )")
 
@@ -40,6 +35,8 @@ def page(notebook: NotebookNode, name: str, folder: Path) -> NotebookNode:
             elif _shows_a_widget(data):
                 data["text/html"] = _widget(cell.source, data["text/html"])
             elif "text/html" in data:
+                if (hints := HELP.fullmatch(cell.source)) and language() != ENGLISH:
+                    data["text/html"] = exercises_of(name)[hints[1]].help()._repr_html_()
                 data["text/html"] = SOURCE.sub(r'href="../api/\1.html"', data["text/html"])
     return _with_ways_to_work(notebook, name)
 
@@ -61,16 +58,35 @@ def _shows_a_widget(data: NotebookNode) -> bool:
 
 def _widget(source: str, picture: str) -> str:
     widget = alive.made_by(source)
-    return alive.embedded(widget, picture) if widget else STILL + picture
+    if widget is None:
+        said = worded("A picture. This widget needs Python: open the lesson in JupyterLab.")
+        return f"<p class='course-still'>{said}</p>{picture}"
+    return alive.embedded(widget, picture if language() == ENGLISH else widget._repr_mimebundle_()[0]["text/html"])
 
 
 def _with_ways_to_work(notebook: NotebookNode, name: str) -> NotebookNode:
     """Below the title, and from each exercise: what to type to work on it."""
+    work = worded("Work on this in JupyterLab")
     for place in reversed([i for i, cell in enumerate(notebook.cells) if "stub" in cell.metadata]):
         above = notebook.cells[place - 1] if place else None
         if above is not None and above.cell_type == "markdown":
-            above.source += WORK
+            above.source += f'\n\n<a class="course-button" href="#work-on-this">{work}</a>'
     if name[:2].isdigit():
         title, _, rest = notebook.cells[0].source.partition("\n")
-        notebook.cells[0].source = f"{title}\n\n{WAY.format(number=name[:2], name=name)}\n{rest}"
+        notebook.cells[0].source = f"{title}\n\n{_way(name, work)}\n{rest}"
     return notebook
+
+
+def _way(name: str, work: str) -> str:
+    chosen = "" if language() == ENGLISH else f" {VARIABLE}={language()}"
+    before = worded('In the folder of the course, which you <a href="../start.html">get and set up once</a>, type:')
+    after = worded(
+        "JupyterLab opens with this lesson, in your own copy: <code>work/{name}.ipynb</code>. There you can run and "
+        "change every cell, and each exercise has its check. Without <code>make</code>, type "
+        "<code>.venv\\Scripts\\python -m tools.lab</code> and choose the file on the left.",
+        name=name,
+    )
+    return (
+        f'<details class="course-work"><summary class="course-button">{work}</summary>\n<p>{before}</p>\n'
+        f'<pre id="work-on-this">make lab LESSON={name[:2]}{chosen}</pre>\n<p>{after}</p></details>'
+    )

@@ -149,6 +149,11 @@ def page_in_language(language: str, page: Path) -> str:
     return sources.translated("markdown", text, partial(text_in, language, SITE, context_of(page)))
 
 
+def heading_anchors(language: str, page: Path) -> dict[str, str]:
+    """{anchor of a heading: anchor of the translated heading} of a page of the site."""
+    return dict(zip(_anchors(page.read_text(encoding="utf-8")), _anchors(page_in_language(language, page))))
+
+
 def _relinked(language: str, name: str, file: str, anchor: str) -> str:
     there = anchors(language, file.removesuffix(".ipynb") or name)
     return f"]({file}#{there.get(anchor, anchor)})"
