@@ -126,6 +126,27 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, p
                 assert unquote(place) in pages[found].places, f"{path.name} links to {target}"
 
 
+def test_each_page_has_a_counterpart_in_every_language_and_leads_to_it(site):
+    english = {path.relative_to(site) for path in site.rglob("*.html") if "zh_CN" not in path.parts}
+    assert {path.relative_to(site / "zh_CN") for path in (site / "zh_CN").rglob("*.html")} == english
+    for page in english:
+        for folder, language, other, tag in [(site, "en", "zh_CN", "zh-CN"), (site / "zh_CN", "zh-CN", "", "en")]:
+            text = (folder / page).read_text(encoding="utf-8")
+            assert f'lang="{language}"' in text.partition("<head>")[0]
+            if "course-languages" in text:
+                (link,) = re.findall(rf'<a href="([^"]+)" lang="{tag}" hreflang="{tag}">', text)
+                assert (folder / page.parent / link).resolve() == site / other / page
+    assert sum("course-languages" in (site / page).read_text(encoding="utf-8") for page in english) >= 40
+
+
+def test_a_chinese_page_has_chinese_hints_and_says_what_to_type(visitor, home):
+    visitor.goto(f"{home}zh_CN/notebooks/06_embeddings_and_positions.html")
+    assert "嵌入" in visitor.locator("h1").first.inner_text()
+    visitor.locator(".course-work summary").click()
+    assert visitor.locator("#work-on-this").inner_text() == "make lab LESSON=06 LESSONS_LANG=zh_CN"
+    assert re.search("[\u4e00-\u9fff]{6}", visitor.locator("details details p").first.text_content())
+
+
 def test_every_picture_has_alternative_text(pages):
     assert {path.name: page.without_alt for path, page in pages.items() if page.without_alt} == {}
 
