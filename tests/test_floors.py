@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.imports import imports_among, modules
+
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     -1: "_checks fast source wording",
@@ -134,33 +136,15 @@ def test_the_checker_sees_each_violation(tmp_path, name, code, sentence):
     assert list(violations(tmp_path)) == [f"{name} {sentence}"]
 
 
-def modules(folder):
-    """Each module of the package in this folder by its dotted name, with the modules of the package it imports.
-
-    A circle is one wherever the import stands: within a function, or under TYPE_CHECKING.
-    """
-    paths = {path: path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py")}
-    names = {".".join(["lessons", *parts]).removesuffix(".__init__"): path for path, parts in paths.items()}
-    return {name: set(imported_modules(name, path, names)) for name, path in names.items()}
-
-
-def imported_modules(name, path, known):
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".")
-            above = parts[: len(parts) + 1 - node.level] if node.level else []
-            source = ".".join([*above, *filter(None, [node.module])])
-            found = {f"{source}.{alias.name}" for alias in node.names} & known.keys()
-            yield from found
-            if source in known and len(found) < len(node.names):
-                yield source
+def graph_of(package):
+    return imports_among(modules(package))
 
 
 def circle(graph):
-    """The modules of a circle of imports, in their order; empty if there is none."""
+    """The modules of a circle of imports, in their order; empty if there is none.
+
+    A circle is one wherever the import stands: within a function, or under TYPE_CHECKING.
+    """
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -180,7 +164,7 @@ def strangers(graph):
 
 @pytest.fixture(scope="module")
 def graph():
-    return modules(ROOT / "lessons")
+    return graph_of(ROOT / "lessons")
 
 
 def test_no_imports_go_in_a_circle(graph):
@@ -203,18 +187,19 @@ CIRCLES = [
 
 @pytest.mark.parametrize("files", CIRCLES)
 def test_the_checker_sees_each_circle(tmp_path, files):
-    build(tmp_path, files)
-    assert circle(modules(tmp_path))
+    build(tmp_path / "lessons", files)
+    assert circle(graph_of(tmp_path / "lessons"))
 
 
 def test_the_checker_sees_a_widget_that_borrows_from_another(tmp_path):
+    package = tmp_path / "lessons"
     one = {f"widgets/one/{name}": "" for name in ("__init__.py", "widget.py", "rules.py")}
     files = one | {"widgets/one/widget.py": "from lessons.widgets.one import rules"}
-    build(tmp_path, files | {"widgets/__init__.py": "from lessons.widgets.one.widget import One"})
-    assert list(strangers(modules(tmp_path))) == []
-    build(tmp_path, {"display.py": "import lessons.widgets.one"})
-    build(tmp_path, {"widgets/two/widget.py": "from lessons.widgets.one.rules import f"})
-    assert list(strangers(modules(tmp_path))) == [
+    build(package, files | {"widgets/__init__.py": "from lessons.widgets.one.widget import One"})
+    assert list(strangers(graph_of(package))) == []
+    build(package, {"display.py": "import lessons.widgets.one"})
+    build(package, {"widgets/two/widget.py": "from lessons.widgets.one.rules import f"})
+    assert list(strangers(graph_of(package))) == [
         "lessons.display imports lessons.widgets.one",
         "lessons.widgets.two.widget imports lessons.widgets.one.rules",
     ]

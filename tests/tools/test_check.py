@@ -1,32 +1,60 @@
-"""tools/check.py asks pyright again after any change of what it reads."""
-
-import shutil
+"""tools/check.py asks pyright again about whatever a change may concern, and about nothing else."""
 
 import pytest
 
-from tools.check import fingerprint
+from tools import check
+
+SOURCES = {
+    "lessons/__init__.py": "",
+    "lessons/masks.py": "import torch",
+    "lessons/layers.py": "from lessons import masks",
+    "lessons/widgets/__init__.py": "from .studio.widget import Studio",
+    "lessons/widgets/studio/widget.py": "def draw():\n    from lessons.layers import Encoder",
+    "lessons/vocabulary.py": "",
+    "tools/lab.py": "import lessons.vocabulary",
+    "tests/test_masks.py": "from lessons import masks",
+    "pyproject.toml": "",
+    "requirements-dev.txt": "",
+}
+MASKS = {"lessons/masks.py", "lessons/layers.py", "lessons/widgets/__init__.py", "lessons/widgets/studio/widget.py"}
+ALL = {name for name in SOURCES if name.endswith(".py") and not name.startswith("tests")}
 
 
 @pytest.fixture
 def course(tmp_path):
-    for name in ["lessons/masks.py", "tools/lab.py", "pyproject.toml", "requirements-dev.txt", "tests/test_masks.py"]:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("a")
+    for name, source in SOURCES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(source)
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["lessons/masks.py", "tools/lab.py", "pyproject.toml", "requirements-dev.txt"])
-def test_any_change_of_what_pyright_reads_is_another_fingerprint(course, name):
-    before = fingerprint(course)
-    (course / name).write_text("b")
-    assert fingerprint(course) != before
-    (course / name).write_text("a")
-    assert fingerprint(course) == before
+@pytest.mark.parametrize(
+    ("name", "source", "concerned"),
+    [
+        ("lessons/masks.py", "import torch\n", MASKS),
+        ("lessons/masks.py", "import torch, (", MASKS),
+        ("lessons/widgets/__init__.py", "", {"lessons/widgets/__init__.py"}),
+        ("lessons/vocabulary.py", "a = 1", {"lessons/vocabulary.py", "tools/lab.py"}),
+        ("lessons/bias.py", "", {"lessons/bias.py"}),
+        ("tests/test_masks.py", "", set()),
+        ("pyproject.toml", "[tool.pyright]", ALL),
+        ("requirements-dev.txt", "torch", ALL),
+    ],
+)
+def test_pyright_is_asked_about_what_a_change_concerns(course, name, source, concerned):
+    before = check.fingerprints(course)
+    assert set(before) == ALL
+    assert check.fingerprints(course) == before
+    (course / name).parent.mkdir(exist_ok=True)
+    (course / name).write_text(source)
+    after = check.fingerprints(course)
+    assert {name for name in after if after[name] != before.get(name)} == concerned
 
 
-def test_a_new_name_is_another_fingerprint_and_a_test_is_not(course):
-    before = fingerprint(course)
-    (course / "tests" / "test_masks.py").write_text("b")
-    assert fingerprint(course) == before
-    shutil.move(course / "lessons" / "masks.py", course / "lessons" / "mask.py")
-    assert fingerprint(course) != before
+def test_what_imports_a_file_that_is_gone_is_checked_again(course, monkeypatch):
+    monkeypatch.setattr(check, "PASSED", course / "passed.json")
+    assert set(check.types_to_check(check.fingerprints(course))) == ALL
+    check.remember(check.fingerprints(course))
+    assert check.types_to_check(check.fingerprints(course)) == []
+    (course / "lessons" / "vocabulary.py").unlink()
+    assert check.types_to_check(check.fingerprints(course)) == ["tools/lab.py"]
