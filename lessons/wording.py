@@ -78,6 +78,11 @@ def use(name: str) -> None:
     _now = named(name)
 
 
+def tag() -> str:
+    """The language in use as HTML names it: "en", "zh-CN"."""
+    return language().replace("_", "-")
+
+
 def worded(message: str, /, **values: Any) -> str:
     """A message of the package in the language now in use, with its {placeholders} filled in from `values`."""
     text = _catalog(language(), PACKAGE).get(message, message)

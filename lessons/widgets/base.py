@@ -14,7 +14,7 @@ from traitlets import Any as AnyTrait
 from traitlets import TraitError
 
 from lessons.widgets import pictures
-from lessons.widgets.front_end import style
+from lessons.widgets.front_end import style, wording_of
 
 LONGEST_PROBLEM = 400  # characters
 
@@ -98,10 +98,13 @@ class LessonWidget(anywidget.AnyWidget):
     A subclass has traits, made by `synced` and `computed`; `_esm = front_end("its_folder")`; `panels()`, what there
     is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a warning in
     words, `lines()`, an ordered list, `answer(question)`, what the browser gets for `model.send({ask: question})`, and
-    `alone()`, what it needs in addition where there is no Python.
+    `alone()`, what it needs in addition where there is no Python. A view speaks the language that was in use when its
+    widget was last shown.
     """
 
+    _esm: str
     _css = style()
+    wording = computed()
     _computing = _replaying = False
     _beside: tuple[str, ...] = ()  # attributes that change with the traits, and are restored with them
 
@@ -111,7 +114,7 @@ class LessonWidget(anywidget.AnyWidget):
             following = following or {}
             for name in following.keys() & state.keys():
                 raise BadValue(f"{name} is {reprlib.repr(state[name])}; expected no one to set it: the widget does")
-            super().__init__(**following, **state)
+            super().__init__(wording=wording_of(self._esm), **following, **state)
         self.on_msg(self._receive)
 
     def panels(self) -> list[pictures.Panel]:
@@ -148,6 +151,7 @@ class LessonWidget(anywidget.AnyWidget):
         return pictures.page(type(self).__name__, repr(self), self.panels(), *said)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
+        self._compute(wording=wording_of(self._esm))
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
         said = repr(self)
         picture = pictures.compact(said, self.panels(), self.note(), self.lines(), self.drawing())

@@ -2,10 +2,15 @@
 
 import json
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from lessons import wording
 
 FOLDER = Path(__file__).parent
+TEXT = re.compile(r'"([^"\\\n]*)"')
 IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
 
 
@@ -31,6 +36,19 @@ def _with_imports(path: Path) -> list[Path]:
     for imported in IMPORT.finditer(source(path)):
         found += _with_imports((path.parent / imported["path"]).resolve())
     return list(dict.fromkeys([*found, path.resolve()]))
+
+
+def wording_of(script: str) -> dict[str, Any]:
+    """What the JavaScript of a widget needs to speak the language in use: the messages that differ from English."""
+    here = wording.language() != wording.ENGLISH
+    messages = {text: said for text in _texts(script) if (said := wording.worded(text)) != text} if here else {}
+    return {"language": wording.tag(), "messages": messages}
+
+
+@cache
+def _texts(script: str) -> list[str]:
+    """All texts that a script has in quotation marks."""
+    return sorted(set(TEXT.findall(script)))
 
 
 def style(name: str = "") -> str:

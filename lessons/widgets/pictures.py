@@ -15,9 +15,10 @@ from matplotlib.colors import ListedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from lessons import plots
+from lessons import plots, wording
 from lessons.plots.heatmaps import SIGNED, WEIGHTS
 from lessons.widgets.shared.constants import HEADS
+from lessons.wording import SENTENCES, listed, worded
 
 LIMIT = 20_000  # bytes, the maximum of a stored picture
 LEAST_CELL = len('<td style="background:#fff;color:#fff"></td>')
@@ -42,8 +43,8 @@ class Panel:
     columns: list[str]
     values: Tensor  # (R, C)
     blocked: Tensor | None = None  # (R, C) bool, True = may not attend
-    row_axis: str = "query"
-    column_axis: str = "key"
+    row_axis: str = field(default_factory=lambda: worded("query"))
+    column_axis: str = field(default_factory=lambda: worded("key"))
     main: bool = False
     groups: Tensor = field(default_factory=lambda: torch.empty(0, 0))  # (R, C) of heads, from 0 to 7, of "homes"
     decimals: int = 2
@@ -111,9 +112,11 @@ def page(
     tables = "\n".join(_table(panel, words=True) for panel in drawn)
     chart = drawing.in_page() if drawing else ""
     crossed = any(panel.hidden.any() for panel in drawn)
-    legend = "× out of place" if any(panel.tone == "homes" for panel in drawn) else "× may not attend" * crossed
+    homes = any(panel.tone == "homes" for panel in drawn)
+    legend = worded("× out of place") if homes else worded("× may not attend") if crossed else ""
     return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
+        f'<!doctype html>\n<html lang="{wording.tag()}">\n'
+        f'<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         f"<style>\n{PAGE_STYLE}\n</style></head>\n<body>\n<h1>{html.escape(name)}</h1>\n<p>{html.escape(title)}</p>\n"
         f"<p>{html.escape(note)}</p>\n{_list(lines)}\n{chart}\n{tables}\n<p>{legend}</p>\n</body>\n</html>\n"
     )
@@ -148,7 +151,8 @@ def _list(lines: Sequence[str]) -> str:
 def _table(panel: Panel, *, words: bool = False) -> str:
     sums = panel.tone == "weights"
     heads = "".join(f'<th scope="col">{_short(name)}</th>' for name in panel.columns)
-    heads += '<th scope="col">sum</th>' if sums else ""
+    total = worded("sum")
+    heads += f'<th scope="col">{total}</th>' if sums else ""
     lines = [f"<tr><td>{panel.row_axis} ↓ {panel.column_axis} →</td>{heads}</tr>"]
     bound = _bound(panel)
     for row, name in enumerate(panel.rows):
@@ -170,8 +174,17 @@ def _cell(panel: Panel, row: int, column: int, bound: float, words: bool) -> str
         return f'<td style="{style}">{text}</td>'
     if crossed:
         style = f"background:{HATCH};color:{ink}"
-    place = f"{panel.row_axis} {row} “{panel.rows[row]}”, {panel.column_axis} {column} “{panel.columns[column]}”"
-    label = f"{place}: {'blocked, ' if blocked else ''}{text}"
+    where = worded(
+        "{rowAxis} {r} “{row}”, {columnAxis} {c} “{column}”",
+        rowAxis=panel.row_axis,
+        r=row,
+        row=panel.rows[row],
+        columnAxis=panel.column_axis,
+        c=column,
+        column=panel.columns[column],
+    )
+    what = worded("blocked, {text}", text=text) if blocked else text
+    label = worded("{where}: {what}", where=where, what=what)
     return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
 
 
@@ -181,8 +194,11 @@ def _home_cell(panel: Panel, row: int, column: int, words: bool) -> str:
     if not words:
         return f'<td style="{style}">{text}</td>'
     number = format_whole(panel.values[row, column].item())
-    odd = ", out of place" if panel.hidden[row, column] else ""
-    label = f"{panel.rows[row]}, {panel.column_axis} {column}: {number} of head {head}{odd}"
+    said = {"row": panel.rows[row], "axis": panel.column_axis, "column": column, "number": number, "head": head}
+    if panel.hidden[row, column]:
+        label = worded("{row}, {axis} {column}: {number} of head {head}, out of place", **said)
+    else:
+        label = worded("{row}, {axis} {column}: {number} of head {head}", **said)
     return f'<td style="{style}" aria-label="{html.escape(label)}" title="{html.escape(label)}">{text}</td>'
 
 
@@ -264,8 +280,10 @@ def _coarse(panel: Panel) -> str:
     for values, blocked in zip(panel.values.tolist(), panel.hidden.tolist()):
         cells = ("×" if hidden and not x else _tenth(x) for x, hidden in zip(values, blocked))
         lines.append("".join(cells))
-    legend = "Weights: a row for each query, a character for each key; × blocked, else the weight in tenths."
-    legend += " ? is NaN or infinite." if not panel.values.isfinite().all() else ""
+    said = [worded("Weights: a row for each query, a character for each key; × blocked, else the weight in tenths.")]
+    if not panel.values.isfinite().all():
+        said.append(worded("? is NaN or infinite."))
+    legend = listed(said, SENTENCES)
     return f"<p>{legend}</p><pre>{chr(10).join(lines)}</pre>"
 
 

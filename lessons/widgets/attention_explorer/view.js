@@ -11,7 +11,7 @@ const FULL = 32; // up to this many rows and columns are drawn as a grid of cell
 const [BESIDE, WIDE, NARROW] = [433, 12, 16]; // pixels for the columns beside the lines; up to so many have wide, or narrow, cells with numbers
 const HINT = "Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. " +
   "In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.";
-const FRAME = `
+const frame = () => `
   <div class="lw-bar"><label>layer<select data-part="layer" ${QUIET}></select></label>
     <label data-part="sentences">sentence<select data-part="sentence" ${QUIET}></select></label>
     ${checkbox("hide_special", "hide special tokens")}</div>
@@ -26,7 +26,7 @@ const same = (one, other, names) => names.every((name) => one[name] === other[na
 
 class Explorer extends View {
   static TRAITS = ["names", "layer", "sentence", "head", "hide_special", "query", "maps", "shown"];
-  static FRAME = FRAME;
+  static frame = frame;
 
   make() {
     this.weightsGrid = this.grid("grid", { title: "weights", tone: "weights", sums: true });

@@ -15,7 +15,7 @@ const scaled = (name, label) => {
   const [low, high] = LIMITS[name].map((x) => Math.round(x * SCALES[name]));
   return `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" min="${low}" max="${high}" step="1" ${QUIET}><output data-part="${name}-shown"></output></span></label>`;
 };
-const EXPLORER = `
+const frame = () => `
   <div class="lw-bar">${choice("method", "method", METHODS)}
     <div class="lw-bar dx-group" data-part="by-words">${scaled("temperature", "temperature")}${slider("top_k", "top-k", 0, MOST_K, 1)}${scaled("top_p", "top-p")}
       <span data-part="by-draws">${slider("seed", "seed", 0, 99, 1)}</span></div>
@@ -39,7 +39,7 @@ const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 class Decoding extends View {
   static TRAITS = ["method", "temperature", "top_k", "top_p", "width", "length_penalty", "seed", "chosen", "depth", "words", "shown", "choice"];
-  static FRAME = EXPLORER;
+  static frame = frame;
 
   make() {
     const weights = this.model.get("weights");

@@ -1,6 +1,6 @@
 import { INFINITE } from "../shared/constants.js";
 import { sumOf } from "../shared/numbers.js";
-import { fillIn } from "../shared/markup.js";
+import { fillIn } from "../shared/words.js";
 import { fillScores, fillWeights, mix } from "../shared/attention.js";
 import { MOST_LETTERS, MOST_NUMBERS, NUMBERS, SAFE_POWER, SAYS } from "./constants.js";
 

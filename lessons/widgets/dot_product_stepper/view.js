@@ -1,5 +1,6 @@
 import { isOne, readMatrix, sumOf } from "../shared/numbers.js";
-import { QUIET, claim, escapeText, fillIn } from "../shared/markup.js";
+import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { fillIn } from "../shared/words.js";
 import { cellSize } from "../shared/grid.js";
 import { View, asWidget, button, checkbox } from "../shared/parts.js";
 import { ALSO_0, FORMULAS, NOT_0, TABLES, TITLES, WARNING } from "./constants.js";
@@ -14,7 +15,7 @@ const HINT = "Choose a query and a key by a click in the table, or with the arro
 const item = (title, i) =>
   `<li><button type="button" data-step="${i}" tabindex="-1" ${QUIET}><b>${title}</b> <span class="ds-numbers"></span>` +
   `<span class="ds-text"></span></button></li>`;
-const FRAME = `
+const frame = () => `
   <div class="ds-bar">${button("back", "◂ Back")}${button("next", "Next ▸")}<span data-part="place"></span>
     ${checkbox("scaled", "divide by √d")}</div>
   <div class="ds-stage"><div data-part="table"></div><div data-part="bench"></div>
@@ -28,7 +29,7 @@ const typeset = (text) =>
 
 class DotProductStepper extends View {
   static TRAITS = ["row", "column", "step", "scaled", "q", "k", "v", "allowed", "query_tokens", "key_tokens"];
-  static FRAME = FRAME;
+  static frame = frame;
 
   make() {
     this.grids = {

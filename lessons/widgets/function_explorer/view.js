@@ -8,7 +8,7 @@ const loaded = (image) => image.complete || new Promise((done) => { image.onload
 /** The result below ipywidgets' own controls. */
 class Shown extends View {
   static TRAITS = ["result", "problem"];
-  static FRAME = `<p class="lw-warning" data-part="warning" role="alert"></p><div data-part="result"></div>`;
+  static frame = () => `<p class="lw-warning" data-part="warning" role="alert"></p><div data-part="result"></div>`;
 
   make() {
     this.watcher = new MutationObserver(() => this.nameSliders());

@@ -46,7 +46,7 @@ const subtract = (a, b, differ) =>
   a.map((row, r) => row.map((x, c) => (differ[r][c] || Number.isFinite(x - b[r][c]) ? x - b[r][c] : 0)));
 
 const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z undoes it.";
-const LAB = `
+const frame = () => `
   <div class="lw-bar">${choice("chosen", "the function", [])}
     <div class="fl-presets" role="group" aria-label="masks to choose"><span aria-hidden="true">a mask to start from</span><div data-part="presets"></div></div></div>
   <div class="lw-stage"><div data-part="allowed"></div>
@@ -65,7 +65,7 @@ const LAB = `
 
 class Laboratory extends View {
   static TRAITS = ["tokens", "key_tokens", "presets", "start", "names", "chosen", "mask", "history", "result", "scores", "values"];
-  static FRAME = LAB;
+  static frame = frame;
 
   make() {
     this.painting = [];

@@ -17,7 +17,7 @@ const isLarge = ({ length, num_heads, head_dim }) => num_heads * head_dim > 10 |
 const tuple = (numbers) => `(${numbers.join(", ")})`;
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-const FRAME = `
+const frame = () => `
   <div class="lw-bar hs-sizes">${slider("batch", "batch B", 1, SIZES.batch, 1)}${slider("length", "length T", 1, SIZES.length, 1)}
     ${slider("num_heads", "num_heads H", 1, SIZES.num_heads, 1)}${slider("head_dim", "head_dim d", 1, SIZES.head_dim, 1)}
     ${choice("labels", "in the cells", LABELS)}${choice("compare", "wrong way to compare with", Object.keys(WRONG))}</div>
@@ -33,7 +33,7 @@ const FRAME = `
 
 class Splitter extends View {
   static TRAITS = [...Object.keys(SIZES), "x", "compare", "step", "labels", "pinned"];
-  static FRAME = FRAME;
+  static frame = frame;
 
   make() {
     this.refused = "";

@@ -1,23 +1,24 @@
 """Constants of MaskStudio, shared by Python and JavaScript."""
 
 from lessons.vocabulary import PAD as PAD
+from lessons.wording import marked
 
 RULES = (
-    "causal",
-    "sliding window",
-    "window with a sink",
-    "prefix",
-    "packed documents",
-    "local and global",
-    "strided",
-    "chunks",
-    "tree of guesses",
+    marked("causal"),
+    marked("sliding window"),
+    marked("window with a sink"),
+    marked("prefix"),
+    marked("packed documents"),
+    marked("local and global"),
+    marked("strided"),
+    marked("chunks"),
+    marked("tree of guesses"),
 )
 CAUSAL, WINDOW, SINK, PREFIX, PACKED, LOCAL, STRIDED, CHUNKS, TREE = RULES
 START = "<bos>"  # a packed document begins with it
 MAX_SIZE = 16  # of a window, a prefix, a stride, a chunk; the guesses after each guess
 HISTORY = 30  # steps that can be undone
-ADVICE = (
+ADVICE = marked(
     "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; "
     "nn.MultiheadAttention makes them NaN or 0, depending on its path; with −1e9 the query attends evenly to all "
     "blocked keys."

@@ -6,16 +6,17 @@ import { fillScores, fillWeights, mix } from "../shared/attention.js";
 import { LOW, namesWidth } from "../shared/grid.js";
 import { View, asWidget, button, choice, joined, slider } from "../shared/parts.js";
 import { ADVICE, CAUSAL, HISTORY, MAX_SIZE, PACKED, PAD, RULES } from "./constants.js";
+import { counted, listed, marked, worded } from "../shared/words.js";
 import { PATTERNS, documents } from "./patterns.js";
 
 // MaskStudio, built from grids. It computes the same as shared/rules.py, so that a click takes effect
 // within one frame; Python is told afterwards.
 
 const FILL_NOTES = {
-  [INFINITE]: "Blocked scores become −∞: their weight is exactly 0.",
-  [BILLION]: "Blocked scores become −1e9: the same, unless a whole row is blocked.",
-  [BEFORE]: "Blocked scores become 0, and e⁰ is 1: blocked keys still get weight.",
-  [AFTER]: "The softmax sees every score: blocked weights are set to 0 afterwards.",
+  [INFINITE]: marked("Blocked scores become −∞: their weight is exactly 0."),
+  [BILLION]: marked("Blocked scores become −1e9: the same, unless a whole row is blocked."),
+  [BEFORE]: marked("Blocked scores become 0, and e⁰ is 1: blocked keys still get weight."),
+  [AFTER]: marked("The softmax sees every score: blocked weights are set to 0 afterwards."),
 };
 
 /** The pairs that are in one list and not in the other, in order. */
@@ -60,38 +61,38 @@ function smallerCells(rows, columns, features, width) {
   const across = Math.max(Math.min(Math.floor((width - rest) / (2 * columns.length)), 36), 26);
   return { small: [14, height], mask: [Math.min(36, Math.floor(215 / columns.length)), height], numbers: [across, height], feature: [FEATURE, height] };
 }
-const HINT = "Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z undoes it.";
+const HINT = marked("Point at a cell, or move with the arrow keys; Space changes the mask, Ctrl+Z undoes it.");
 const sentence = (part) =>
   `<label class="lw-wide"><span data-part="${part}-role"></span><input type="text" data-part="${part}" spellcheck="false" ${QUIET}></label>`;
-const FRAME = `
-  <div class="lw-bar">${choice("kind", "attention", KINDS)}${choice("rule", "rule", RULES)}${slider("size", "its size", 1, MAX_SIZE, 1)}${sentence("source")}${sentence("target")}</div>
+const frame = () => `
+  <div class="lw-bar">${choice("kind", worded("attention"), KINDS)}${choice("rule", worded("rule"), RULES)}${slider("size", worded("its size"), 1, MAX_SIZE, 1)}${sentence("source")}${sentence("target")}</div>
   <div class="lw-stage"><div data-part="padding"></div>${joined("&amp;", "pattern")}${joined("+", "clicks")}${joined("→", "allowed")}
-    <div class="mask-settings"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div>${choice("convention", "what the mask says", CONVENTIONS)}
-      ${choice("fill", "blocked scores become", FILLS)}</div></div>
+    <div class="mask-settings"><div class="lw-bar">${button("undo", worded("Undo"))}${button("reset", worded("Reset"))}</div>${choice("convention", worded("what the mask says"), CONVENTIONS)}
+      ${choice("fill", worded("blocked scores become"), FILLS)}</div></div>
   <div class="lw-stage"><div data-part="filled"></div>${joined("→", "weights")}${joined("×", "values")}${joined("→", "output")}</div>
-  <p class="lw-readout" data-part="readout">${HINT}</p>
+  <p class="lw-readout" data-part="readout">${worded(HINT)}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>
-  <div class="lw-foot"><div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>may attend</span>
-    <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
-    <span><span class="hg-cell hg-infinite">−∞</span>hidden from the softmax</span>
-    <span><span class="hg-cell hg-leak"></span>blocked, but it still counts</span></div>
-  <details data-part="code"><summary ${QUIET}>The code that builds this mask</summary><div data-part="snippets"></div></details></div>`;
+  <div class="lw-foot"><div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE}"></span>${worded("may attend")}</span>
+    <span><span class="hg-cell hg-crossed"><b>×</b></span>${worded("blocked")}</span>
+    <span><span class="hg-cell hg-infinite">−∞</span>${worded("hidden from the softmax")}</span>
+    <span><span class="hg-cell hg-leak"></span>${worded("blocked, but it still counts")}</span></div>
+  <details data-part="code"><summary ${QUIET}>${worded("The code that builds this mask")}</summary><div data-part="snippets"></div></details></div>`;
 
 class Studio extends View {
   static TRAITS = ["source", "target", "kind", "rule", "size", "edits", "history", "convention", "fill", "scores", "values"];
-  static FRAME = FRAME;
+  static frame = frame;
 
   make() {
     this.painting = [];
     this.grids = {
-      padding: this.grid("padding", { title: "padding", tone: "rule", small: true }),
-      pattern: this.grid("pattern", { title: CAUSAL, tone: "rule", small: true, shared: 7 }),
-      clicks: this.grid("clicks", { title: "your clicks", tone: "clicks", small: true, shared: 7 }),
-      allowed: this.grid("allowed", { title: "the mask", tone: "mask", shared: 7, onPaint: (cells, done) => this.paint(cells, done) }),
-      filled: this.grid("filled", { title: "scores as filled", tone: "scores" }),
-      weights: this.grid("weights", { title: "weights", tone: "weights", sums: true, shared: TOGETHER }),
-      values: this.grid("values", { title: "values", tone: "values", rowAxis: "key", columnAxis: "feature" }),
-      output: this.grid("output", { title: "output", tone: "values", columnAxis: "feature", shared: TOGETHER }),
+      padding: this.grid("padding", { title: worded("padding"), tone: "rule", small: true }),
+      pattern: this.grid("pattern", { title: worded(CAUSAL), tone: "rule", small: true, shared: 7 }),
+      clicks: this.grid("clicks", { title: worded("your clicks"), tone: "clicks", small: true, shared: 7 }),
+      allowed: this.grid("allowed", { title: worded("the mask"), tone: "mask", shared: 7, onPaint: (cells, done) => this.paint(cells, done) }),
+      filled: this.grid("filled", { title: worded("scores as filled"), tone: "scores" }),
+      weights: this.grid("weights", { title: worded("weights"), tone: "weights", sums: true, shared: TOGETHER }),
+      values: this.grid("values", { title: worded("values"), tone: "values", rowAxis: worded("key"), columnAxis: worded("feature") }),
+      output: this.grid("output", { title: worded("output"), tone: "values", columnAxis: worded("feature"), shared: TOGETHER }),
     };
     for (const name of ["source", "target"])
       this.find(name).addEventListener("change", (event) => this.rename(name, event.target.value));
@@ -150,7 +151,9 @@ class Studio extends View {
     if (tokens.join(" ") === this.model.get(name).join(" ")) return;
     if (tokens.length >= 1 && tokens.length <= MAX_TOKENS) this.commit({ [name]: tokens });
     else {
-      this.say(`The ${name} has ${tokens.length} tokens; it needs 1 to ${MAX_TOKENS}.`);
+      const found = { count: tokens.length, most: MAX_TOKENS };
+      this.say(name === "source" ? worded("The source has {count} tokens; it needs 1 to {most}.", found)
+        : worded("The target has {count} tokens; it needs 1 to {most}.", found));
       this.find(name).value = this.model.get(name).join(" ");
     }
   }
@@ -164,7 +167,7 @@ class Studio extends View {
     }
     this.drawControls(state);
     const drawn = compute({ ...state, ...this.numbers }, difference(state.edits, this.painting));
-    if (!drawn) return this.say("Waiting for Python to send scores of the new size …");
+    if (!drawn) return this.say(worded("Waiting for Python to send scores of the new size …"));
     this.drawn = drawn;
     this.drawGrids(state, drawn);
     this.drawWarning(drawn);
@@ -176,10 +179,14 @@ class Studio extends View {
       const input = this.find(name);
       if (input !== input.getRootNode().activeElement || !input.matches(":focus")) input.value = state[name].join(" ");
     }
-    const roles = { [ENCODER]: ["queries and keys", ""], [DECODER]: ["", "queries and keys"], [CROSS]: ["keys", "queries"] };
+    const roles = {
+      [ENCODER]: [worded("source: queries and keys"), ""],
+      [DECODER]: ["", worded("target: queries and keys")],
+      [CROSS]: [worded("source: keys"), worded("target: queries")],
+    };
     ["source", "target"].forEach((name, i) => {
       const role = roles[state.kind][i];
-      this.find(`${name}-role`).textContent = `${name}: ${role}`;
+      this.find(`${name}-role`).textContent = role;
       this.find(name).parentElement.hidden = !role;
     });
     this.find("rule").parentElement.hidden = state.kind !== DECODER;
@@ -197,24 +204,24 @@ class Studio extends View {
     const shared = numbers ? SMALLER : undefined;
     grids.padding.show({ rows, columns, size: small, values: drawn.padding });
     this.find("pattern").parentElement.hidden = !drawn.pattern;
-    if (drawn.pattern) grids.pattern.show({ title: state.rule, rows, columns, size: small, shared, values: drawn.pattern });
+    if (drawn.pattern) grids.pattern.show({ title: worded(state.rule), rows, columns, size: small, shared, values: drawn.pattern });
     grids.clicks.show({ rows, columns, size: small, shared, values: drawn.clicks });
-    const note = `${count} of ${rows.length * columns.length} pairs may attend. Click or drag to change it.`;
+    const note = worded("{count} of {total} pairs may attend. Click or drag to change it.", { count, total: rows.length * columns.length });
     grids.allowed.show({ rows, columns, size: mask, shared, values: drawn.allowed, convention: state.convention, note });
     const pairs = { rows, columns, size: numbers, blocked };
-    grids.filled.show({ ...pairs, values: drawn.filled, note: FILL_NOTES[state.fill] });
+    grids.filled.show({ ...pairs, values: drawn.filled, note: worded(FILL_NOTES[state.fill]) });
     grids.weights.show({ ...pairs, shared, values: drawn.weights, sums: drawn.sums, note: sumNote(drawn) });
     const inOneLine = numbers || (rows.length <= TOGETHER && columns.length <= TOGETHER);
     const leastTop = inOneLine ? grids.filled.top : 0;
     grids.values.show({ rows: columns, columns: features, size: feature, values: drawn.values, leastTop });
-    grids.output.show({ rows, columns: features, size: feature, shared, values: drawn.output, leastTop, note: "weights × values" });
+    grids.output.show({ rows, columns: features, size: feature, shared, values: drawn.output, leastTop, note: worded("weights × values") });
   }
 
   drawWarning({ queries, sums }) {
     const empty = queries.map((token, q) => [q, token]).filter(([q]) => sums[q].empty);
-    const names = empty.map(([q, token]) => `${q} “${token}”`).join(", ");
-    const text = !empty.length ? "" : `${empty.length === 1 ? "Query" : "Queries"} ${names} may attend to nothing. ${ADVICE}`;
-    this.say(text);
+    const said = { names: listed(empty.map(([q, token]) => `${q} “${token}”`)), advice: worded(ADVICE) };
+    const text = counted("Query {names} may attend to nothing. {advice}", "Queries {names} may attend to nothing. {advice}", empty.length, said);
+    this.say(empty.length ? text : "");
   }
 
   /** Frame the same query and key everywhere, and say what happens between them. */
@@ -224,16 +231,17 @@ class Studio extends View {
       if (!grid.rows) continue;
       grid.point(name === "values" ? k : q, name === "values" || name === "output" ? null : k);
     }
-    this.find("readout").textContent = r === null ? HINT : this.readout(q, k);
+    this.find("readout").textContent = r === null ? worded(HINT) : this.readout(q, k);
   }
 
   readout(q, k) {
     const { queries, keys, allowed, filled, weights, sums } = this.drawn;
-    if (q === null) return `Key ${k} “${keys[k]}”.`;
-    if (k === null || k >= keys.length) return `Query ${q} “${queries[q]}”: its weights sum to ${formatNumber(sums[q].total)}.`;
-    const may = allowed[q][k] ? "may attend" : "may not attend";
-    return `Query ${q} “${queries[q]}” ${may} to key ${k} “${keys[k]}”: score ${formatNumber(filled[q][k])} → ` +
-      `weight ${formatNumber(weights[q][k], 4)}.`;
+    if (q === null) return worded("Key {k} “{key}”.", { k, key: keys[k] });
+    const said = { q, query: queries[q], k, key: keys[k] };
+    if (k === null || k >= keys.length) return worded("Query {q} “{query}”: its weights sum to {total}.", { ...said, total: formatNumber(sums[q].total) });
+    Object.assign(said, { score: formatNumber(filled[q][k]), weight: formatNumber(weights[q][k], 4) });
+    return allowed[q][k] ? worded("Query {q} “{query}” may attend to key {k} “{key}”: score {score} → weight {weight}.", said)
+      : worded("Query {q} “{query}” may not attend to key {k} “{key}”: score {score} → weight {weight}.", said);
   }
 
   // Code
@@ -251,9 +259,9 @@ class Studio extends View {
     this.find("snippets").replaceChildren(...Object.entries(message.snippets).map(([name, code]) => {
       const item = document.createElement("section");
       item.className = "lw-code";
-      item.innerHTML = `<header><span></span><button type="button" ${QUIET}>Copy</button></header><pre tabindex="0"></pre>`;
+      item.innerHTML = `<header><span></span><button type="button" ${QUIET}>${worded("Copy")}</button></header><pre tabindex="0"></pre>`;
       item.querySelector("span").textContent = name;
-      item.querySelector("button").setAttribute("aria-label", `Copy the code for ${name}`);
+      item.querySelector("button").setAttribute("aria-label", worded("Copy the code for {name}", { name }));
       item.querySelector("pre").textContent = code;
       return item;
     }));
@@ -264,19 +272,19 @@ class Studio extends View {
     const pre = button.closest("section").querySelector("pre");
     try {
       await navigator.clipboard.writeText(pre.textContent);
-      button.textContent = "Copied";
+      button.textContent = worded("Copied");
     } catch {
       getSelection().selectAllChildren(pre); // no clipboard here: select it, for Ctrl+C
-      button.textContent = "Selected: press Ctrl+C";
+      button.textContent = worded("Selected: press Ctrl+C");
     }
-    setTimeout(() => (button.textContent = "Copy"), 1500);
+    setTimeout(() => (button.textContent = worded("Copy")), 1500);
   }
 }
 
 function sumNote({ sums }) {
   const odd = sums.filter(({ total }) => !isOne(total)).length;
-  if (!odd) return "Every row sums to 1.";
-  return odd === 1 ? "One row does not sum to 1." : `${odd} rows do not sum to 1.`;
+  if (!odd) return worded("Every row sums to 1.");
+  return odd === 1 ? worded("One row does not sum to 1.") : worded("{count} rows do not sum to 1.", { count: odd });
 }
 
 export default asWidget(Studio);

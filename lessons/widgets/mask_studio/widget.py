@@ -15,6 +15,7 @@ from lessons.widgets.mask_studio.patterns import PATTERNS, read_text
 from lessons.widgets.mask_studio.snippets import write_snippets
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared import constants, rules
+from lessons.wording import SEMICOLON, counted, listed, worded
 
 SOURCE = "the cat is asleep <pad> <pad>"
 TARGET = "<bos> le chat dort <pad>"
@@ -235,31 +236,42 @@ class MaskStudio(LessonWidget):
         """Mask, scores as filled, weights and output."""
         queries, keys, blocked = self.query_tokens, self.key_tokens, ~self.allowed
         features = [str(i) for i in range(self.values.size(-1))]
+        mask = worded("mask ({convention})", convention=worded(self.convention))
+        scores = worded("scores as filled ({fill})", fill=worded(self.fill))
         return [
-            Panel("mask", f"mask ({self.convention})", queries, keys, self.mask(), blocked),
-            Panel("scores", f"scores as filled ({self.fill})", queries, keys, self.filled, blocked),
-            Panel("weights", "weights", queries, keys, self.weights, blocked, main=True),
-            Panel("values", "output", queries, features, self.output, column_axis="feature"),
+            Panel("mask", mask, queries, keys, self.mask(), blocked),
+            Panel("scores", scores, queries, keys, self.filled, blocked),
+            Panel("weights", worded("weights"), queries, keys, self.weights, blocked, main=True),
+            Panel("values", worded("output"), queries, features, self.output, column_axis=worded("feature")),
         ]
 
     def note(self) -> str:
         """In words: which queries have no allowed key, and what happens to them; empty if there are none."""
-        names = [f"{row} “{self.query_tokens[row]}”" for row in self.empty_rows]
-        return f"May attend to nothing: query {', '.join(names)}. {ADVICE}" if names else ""
+        names = listed(f"{row} “{self.query_tokens[row]}”" for row in self.empty_rows)
+        advice = worded(ADVICE)
+        return worded("May attend to nothing: query {names}. {advice}", names=names, advice=advice) if names else ""
 
-    def _name_rule(self) -> str:
+    def _name_rule(self) -> list[str]:
         if self.kind != constants.DECODER or self.rule == CAUSAL:
-            return ""
-        return f", {self.rule}" if self.rule == PACKED else f", {self.rule} {self.size}"
+            return []
+        name = worded(self.rule)
+        return [name if self.rule == PACKED else worded("{rule} {size}", rule=name, size=self.size)]
 
     def __repr__(self) -> str:
         allowed = self.allowed
-        clicks = "1 click" if len(self.edits) == 1 else f"{len(self.edits)} clicks"
-        empty = f"; may attend to nothing: query {', '.join(map(str, self.empty_rows))}" if self.empty_rows else ""
-        return (
-            f"MaskStudio: {self.kind}{self._name_rule()}, {allowed.size(0)} queries × {allowed.size(1)} keys, "
-            f"{int(allowed.sum())} of {allowed.numel()} pairs may attend, {clicks}, fill {self.fill}{empty}"
-        )
+        queries, keys = allowed.shape
+        said = [
+            worded(self.kind),
+            *self._name_rule(),
+            worded("{queries} queries × {keys} keys", queries=queries, keys=keys),
+            worded("{count} of {total} pairs may attend", count=int(allowed.sum()), total=allowed.numel()),
+            counted("{count} click", "{count} clicks", len(self.edits)),
+            worded("fill {fill}", fill=worded(self.fill)),
+        ]
+        found = [worded("MaskStudio: {what}", what=listed(said))]
+        if self.empty_rows:
+            found.append(worded("may attend to nothing: query {names}", names=listed(map(str, self.empty_rows))))
+        return listed(found, SEMICOLON)
 
 
 def _one_of(choices: tuple[str, ...], value: Any, name: str) -> str:

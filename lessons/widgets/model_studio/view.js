@@ -17,7 +17,7 @@ const CANDIDATES = 6;
 const FEWER = 4; // the same, where there is less room
 const FIRST = ["not"]; // a token to begin with, if the sentence has it
 const SCOPES = { head: "this head", layer: "all heads here", everywhere: "all layers" };
-const STUDIO = `
+const frame = () => `
   <div class="ms">
     <div class="ms-left">
       <label class="ms-sentence"><span class="ms-title">Your sentence</span>
@@ -52,7 +52,7 @@ const STUDIO = `
 
 class ModelStudioView extends View {
   static TRAITS = ["sentence", "changes", "place", "head", "station", "history", "future", "step", "temperature", "tokens"];
-  static FRAME = STUDIO;
+  static frame = frame;
 
   make() {
     const about = this.model.get("about");

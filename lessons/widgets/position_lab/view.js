@@ -6,7 +6,7 @@ import { BASES, LIMITS } from "./constants.js";
 // PositionLab: the same sinusoids and angles as in lessons/positions.py, so that a slider is answered at once.
 
 const [WIDE, TALL, EDGE] = [380, 190, 34];
-const PLACE = `
+const frame = () => `
   <div class="lw-bar">${slider("num_positions", "positions", ...LIMITS.num_positions, 1)}${slider("d_model", "features D", ...LIMITS.d_model, 1)}
     <label>base<select data-part="base" ${QUIET}>${BASES.map((x) => `<option>${x}</option>`).join("")}</select></label>
     ${slider("first", "first position", 0, 15, 1)}${slider("second", "second position", 0, 15, 1)}${slider("pair", "pair of features", 0, 3, 1)}</div>
@@ -27,7 +27,7 @@ const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 
 class Positions extends View {
   static TRAITS = ["num_positions", "d_model", "base", "first", "second", "pair"];
-  static FRAME = PLACE;
+  static frame = frame;
 
   make() {
     this.table = this.grid("table", { title: "sinusoids", tone: "values", rowAxis: "position", columnAxis: "feature" });

@@ -20,7 +20,7 @@ const [ROOMY, ALL_HIGH, ROW_HIGH] = [8, 192, 12]; // with more keys, the rows sh
 /** Width and height of a cell; where a number has no room, the color says it. */
 const cellFor = (keys) => (keys <= ROOMY ? undefined : [keys <= 10 ? Math.floor(300 / keys) : 18, Math.max(Math.floor(ALL_HIGH / keys), ROW_HIGH)]);
 const HINT = "Point at a cell, or move with the arrow keys, to read what it says.";
-const LAB = `
+const frame = () => `
   <div class="lw-bar">${steps("d", "d, the head dimension")}${checkbox("scaled", "divide by √d")}${steps("temperature", "temperature")}
     ${slider("num_keys", "keys", 1, MAX_KEYS, 1)}${slider("query", "query shown", 0, NUM_QUERIES - 1, 1)}${button("again", "Another draw")}</div>
   <p class="sl-formula" data-part="formula"></p>
@@ -41,7 +41,7 @@ const LAB = `
 
 class Lab extends View {
   static TRAITS = ["own", "d", "num_keys", "scaled", "temperature", "query", "seed"];
-  static FRAME = LAB;
+  static frame = frame;
 
   make() {
     this.products = new Products();

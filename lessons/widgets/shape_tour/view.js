@@ -5,7 +5,7 @@ import { View, asWidget, button } from "../shared/parts.js";
 // ShapeTour: the stops of a batch on its way through the model, and the tensor at the present one.
 
 const SIZE_NAMES = { B: "sentences", S: "source tokens", T: "target tokens", D: "features", H: "heads", V: "words" };
-const TOUR = `
+const frame = () => `
   <div class="lw-bar st-bar">${button("back", "◂ Back")}${button("next", "Next ▸")}<span data-part="place"></span>
     <label>sentence<select data-part="sentence" ${QUIET}></select></label>
     <label data-part="heads">head<select data-part="head" ${QUIET}></select></label></div>
@@ -17,7 +17,7 @@ const TOUR = `
 
 class Tour extends View {
   static TRAITS = ["step", "sentence", "head", "sizes", "way", "shown"];
-  static FRAME = TOUR;
+  static frame = frame;
 
   make() {
     this.find("back").addEventListener("click", () => this.go(this.model.get("step") - 1));

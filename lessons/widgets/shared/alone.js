@@ -1,5 +1,3 @@
-const NO_KERNEL = "This page has no Python. Open the lesson in JupyterLab for this.";
-
 /**
  * The model of a widget on a page without a kernel: it keeps what it is told, and knows what Python would have computed:
  * in a table, { of: names, values }, or by a function `follows` of its state.
@@ -26,7 +24,7 @@ export class Alone {
   }
   /** done: the widget has done by itself what it asks for. */
   send({ ask, done }) {
-    if (ask) return done ? undefined : this.tell("msg:custom", { problem: NO_KERNEL });
+    if (ask) return done ? undefined : this.tell("msg:custom", { isAlone: true });
     const key = JSON.stringify(this.computed.of.map((name) => this.get(name)));
     for (const [name, value] of Object.entries({ ...this.computed.values[key], ...this.follows(this.state) })) this.set(name, value);
   }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from lessons import wording
 from lessons.widgets.front_end import FOLDER, source
 
 UNSEEN = "\ue000"  # a word of no vocabulary
@@ -46,7 +47,8 @@ def page(widget: Any, title: str) -> str:
     name = html.escape(type(widget).__name__)
     told = as_script({"widget": type(widget).__module__.split(".")[-2], "state": state_of(widget)})
     return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
+        f'<!doctype html>\n<html lang="{wording.tag()}">\n'
+        f'<head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">\n'
         f"<style>\n{PAGE_STYLE}\n{widget._css}\n</style></head>\n"
         f'<body>\n<main><h1>{name}</h1><div id="here"></div></main>\n'

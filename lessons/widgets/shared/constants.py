@@ -4,10 +4,24 @@ import matplotlib
 from matplotlib.colors import to_hex
 
 from lessons.plots import heatmaps
+from lessons.wording import marked
 
-ENCODER, DECODER, CROSS = KINDS = ("encoder self-attention", "decoder self-attention", "cross-attention")
-ALLOWED, BLOCKED, ADDITIVE = CONVENTIONS = ("True = may attend", "True = blocked", "additive 0, −∞")
-INFINITE, BILLION, BEFORE, AFTER = FILLS = ("−∞", "−1e9", "0 before the softmax", "0 after the softmax")
+ENCODER, DECODER, CROSS = KINDS = (
+    marked("encoder self-attention"),
+    marked("decoder self-attention"),
+    marked("cross-attention"),
+)
+ALLOWED, BLOCKED, ADDITIVE = CONVENTIONS = (
+    marked("True = may attend"),
+    marked("True = blocked"),
+    marked("additive 0, −∞"),
+)
+INFINITE, BILLION, BEFORE, AFTER = FILLS = (
+    "−∞",
+    "−1e9",
+    marked("0 before the softmax"),
+    marked("0 after the softmax"),
+)
 MAX_TOKENS = 64
 
 

@@ -1,6 +1,7 @@
 import { formatNumber, isOne } from "./numbers.js";
 import { ARROWS, QUIET_NAME, claim, escapeText } from "./markup.js";
 import { inkOn } from "./palette.js";
+import { worded } from "./words.js";
 import { TONES, boundOf } from "./tones.js";
 
 // A matrix as an accessible grid of cells: the part from which the widgets are built.
@@ -12,7 +13,9 @@ export function cellSize(columns, small) {
 }
 
 export const LOW = 20; // lower rows have smaller type
-const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
+/** In columns of Latin letters; a Chinese character takes two. */
+const columnsOf = (text) => text.replace(/[\u2e80-\uffef]/g, "  ").length;
+const longest = (names) => Math.max(...names.map((name) => Math.min(columnsOf(name), 10)));
 /** Of the names of the rows, which are smaller where the rows are low. */
 export const namesWidth = (names, low) => longest(names) * (low ? 7 : 7.4) + (low ? 10 : 12);
 
@@ -26,7 +29,7 @@ export const namesWidth = (names, low) => longest(names) * (low ? 7 : 7.4) + (lo
  */
 export class Grid {
   constructor(options) {
-    Object.assign(this, { rowAxis: "query", columnAxis: "key" }, options);
+    Object.assign(this, { rowAxis: worded("query"), columnAxis: worded("key") }, options);
     this.el = document.createElement("section");
     this.el.className = `hg-panel${this.small ? " hg-small" : ""}`;
     this.el.innerHTML = `<h4>${escapeText(this.title)}</h4><div class="hg-grid" role="grid"></div><p class="hg-note"></p>`;
@@ -107,7 +110,7 @@ export class Grid {
     const { rows, columns } = this;
     const head = columns.map((text, c) =>
       `<div class="hg-head" role="columnheader" title="${escapeText(text)}"><span>${escapeText(name(text, c))}</span></div>`);
-    const sum = this.sums ? `<div class="hg-head hg-sumhead" role="columnheader"><span>${dense ? "Σ" : "sum"}</span></div>` : "";
+    const sum = this.sums ? `<div class="hg-head hg-sumhead" role="columnheader"><span>${dense ? "Σ" : worded("sum")}</span></div>` : "";
     const corner = `<div class="hg-corner" role="columnheader">${escapeText(`${this.rowAxis} ↓ ${this.columnAxis} →`)}</div>`;
     const cells = (r) => columns.map((_, c) => `<div class="hg-cell" role="gridcell" tabindex="-1" data-at="${r},${c}"><span></span></div>`);
     const last = (r) => (this.sums ? `<div class="hg-sum" role="gridcell" tabindex="-1" data-at="${r},${columns.length}"></div>` : "");
@@ -134,7 +137,8 @@ export class Grid {
   }
 
   where(r, c) {
-    return `${this.rowAxis} ${r} “${this.rows[r]}”, ${this.columnAxis} ${c} “${this.columns[c]}”`;
+    const names = { rowAxis: this.rowAxis, columnAxis: this.columnAxis, row: this.rows[r], column: this.columns[c] };
+    return worded("{rowAxis} {r} “{row}”, {columnAxis} {c} “{column}”", { ...names, r, c });
   }
 
   paint(r, c, value, look) {
@@ -147,7 +151,7 @@ export class Grid {
     cell.style.backgroundColor = look.kind ? "" : look.ground;
     cell.style.color = look.kind ? "" : inkOn(look.ground);
     cell.style.fontSize = look.mark ? "" : this.fit(look.text);
-    const label = `${this.where(r, c)}: ${look.say}`;
+    const label = worded("{where}: {what}", { where: this.where(r, c), what: look.say });
     cell.setAttribute("aria-label", label);
     cell.title = label;
   }
@@ -169,8 +173,10 @@ export class Grid {
       cell.dataset.value = String(total);
       cell.textContent = dense ? (odd ? "≠" : "") : `${formatNumber(total)}${odd ? " ≠ 1" : ""}`;
       cell.classList.toggle("hg-odd", odd);
-      const words = empty ? ", this query may attend to nothing" : odd ? ", not 1" : "";
-      const label = `${this.rowAxis} ${r} “${this.rows[r]}”, sum of the weights: ${formatNumber(total)}${words}`;
+      const said = { rowAxis: this.rowAxis, r, row: this.rows[r], total: formatNumber(total) };
+      const label = empty ? worded("{rowAxis} {r} “{row}”, sum of the weights: {total}, this query may attend to nothing", said)
+        : odd ? worded("{rowAxis} {r} “{row}”, sum of the weights: {total}, not 1", said)
+          : worded("{rowAxis} {r} “{row}”, sum of the weights: {total}", said);
       cell.setAttribute("aria-label", label);
       cell.title = label;
     });

@@ -21,6 +21,3 @@ export const svgText = (x, y, content, anchor = "middle", more = "") =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}"${more}>${escapeText(content)}</text>`;
 export const svgLine = (x1, y1, x2, y2, kind, more = "") =>
   `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" class="${kind}"${more}/>`;
-
-/** A sentence with its {gaps} filled. */
-export const fillIn = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);

@@ -1,12 +1,14 @@
 import { QUIET, escapeText } from "./markup.js";
 import { Grid } from "./grid.js";
+import { speak, worded } from "./words.js";
 
 // What every widget has: controls that are bound to traits, a place for grids, a readout, and a way to tell Python.
 
-// Controls. Each is bound to the trait of its name: it shows it, and a change of the learner's sets it.
+// Controls. Each is bound to the trait of its name: it shows it, and a change of the learner's sets it. The options of
+// a choice are the values of the trait, worded where they are shown.
 
 export const choice = (name, label, options) =>
-  `<label>${label}<select data-part="${name}" data-trait ${QUIET}>${options.map((x) => `<option>${escapeText(x)}</option>`).join("")}</select></label>`;
+  `<label>${label}<select data-part="${name}" data-trait ${QUIET}>${options.map((x) => `<option value="${escapeText(x)}">${escapeText(worded(x))}</option>`).join("")}</select></label>`;
 export const slider = (name, label, low, high, step) =>
   `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" data-trait min="${low}" max="${high}" step="${step}" ${QUIET}>` +
   `<output data-part="${name}-shown"></output></span></label>`;
@@ -23,7 +25,7 @@ const readControl = (control) =>
   control.type === "checkbox" ? control.checked : control.type === "range" ? Number(control.value) : control.value;
 
 /**
- * One view of a model. A subclass names its traits in `static TRAITS`, its HTML in `static FRAME`, and has draw();
+ * One view of a model. A subclass names its traits in `static TRAITS`, its HTML in `static frame()`, and has draw();
  * it may have make(), called once before the first draw(), and receive(message).
  */
 export class View {
@@ -31,7 +33,10 @@ export class View {
     this.model = model;
     this.root = document.createElement("div");
     this.root.className = "lw";
-    this.root.innerHTML = this.constructor.FRAME;
+    const wording = model.get("wording");
+    speak(wording);
+    this.root.lang = wording?.language ?? "en";
+    this.root.innerHTML = this.constructor.frame();
     this.find = (name) => this.root.querySelector(`[data-part="${name}"]`);
     this.root.addEventListener("click", takeFocus, true); // before what the click does, as in other browsers
     this.controls = [...this.root.querySelectorAll("[data-trait]")];
@@ -41,6 +46,7 @@ export class View {
     this.onChange = () => this.schedule();
     this.onMessage = (message) => {
       if (message.problem) this.say(message.problem);
+      if (message.isAlone) this.say(worded("This page has no Python. Open the lesson in JupyterLab for this."));
       this.receive?.(message);
     };
     for (const name of this.constructor.TRAITS) model.on(`change:${name}`, this.onChange);

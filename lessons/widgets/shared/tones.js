@@ -1,5 +1,6 @@
 import { formatNumber } from "./numbers.js";
 import { VISIBLE, mixColor } from "./palette.js";
+import { worded } from "./words.js";
 import { ADDITIVE, ALLOWED, BLOCKED, SIGNED, WEIGHTS } from "./constants.js";
 
 // A tone says what a number means, the text of its cell, and its colors. Bright means large, or visible.
@@ -18,30 +19,32 @@ const WRITTEN = { [ALLOWED]: ["False", "True"], [BLOCKED]: ["True", "False"], [A
 const bySign = (x, bound) => special(x) ?? ordinary(x, mixColor(SIGNED, 0.5 + x / (3 * bound)));
 
 export const TONES = {
-  rule: (x) => (x ? { text: "", ground: VISIBLE, say: "allowed" } : { ...CROSSED, say: "blocked" }),
+  rule: (x) => (x ? { text: "", ground: VISIBLE, say: worded("allowed") } : { ...CROSSED, say: worded("blocked") }),
   clicks: (x) => {
-    if (Number.isNaN(x)) return { text: "", kind: "unchanged", say: "not clicked" };
-    return x ? { mark: "+", ground: VISIBLE, say: "allowed by your click" } : { ...CROSSED, say: "blocked by your click" };
+    if (Number.isNaN(x)) return { text: "", kind: "unchanged", say: worded("not clicked") };
+    return x ? { mark: "+", ground: VISIBLE, say: worded("allowed by your click") } : { ...CROSSED, say: worded("blocked by your click") };
   },
   mask: (x, blocked, { convention, size }) => {
     const text = WRITTEN[convention][x ? 1 : 0];
     const short = size < 36 ? text.slice(0, text.startsWith("−") ? 2 : 1) : text;
-    const say = `${x ? "may attend" : "blocked"}, ${text}`;
+    const say = x ? worded("may attend, {text}", { text }) : worded("blocked, {text}", { text });
     return x ? { text: short, ground: VISIBLE, say } : { ...CROSSED, text: short, say };
   },
   weights: (x, blocked) => {
-    if (blocked && x === 0) return { ...CROSSED, say: "blocked, weight 0" };
+    if (blocked && x === 0) return { ...CROSSED, say: worded("blocked, weight 0") };
     const look = special(x) ?? ordinary(x, mixColor(WEIGHTS, x));
-    return { ...look, leak: blocked, say: `${blocked ? "blocked, yet " : ""}weight ${look.text}` };
+    const say = blocked ? worded("blocked, yet weight {weight}", { weight: look.text }) : worded("weight {weight}", { weight: look.text });
+    return { ...look, leak: blocked, say };
   },
   scores: (x, blocked, { bound }) => {
     const look = bySign(x, bound);
-    return { ...look, leak: blocked && !look.kind, say: `${blocked ? "blocked, " : ""}score ${look.text}` };
+    const say = blocked ? worded("blocked, score {score}", { score: look.text }) : worded("score {score}", { score: look.text });
+    return { ...look, leak: blocked && !look.kind, say };
   },
   powers: (x, blocked, { bound }) => {
-    if (blocked && x === 0) return { ...CROSSED, text: "0", say: "blocked, e to the power −∞ is 0" };
+    if (blocked && x === 0) return { ...CROSSED, text: "0", say: worded("blocked, e to the power −∞ is 0") };
     const look = bySign(x, bound);
-    return { ...look, say: `e to the power: ${look.text}` };
+    return { ...look, say: worded("e to the power: {power}", { power: look.text }) };
   },
   values: (x, blocked, { bound }) => {
     const look = bySign(x, bound);

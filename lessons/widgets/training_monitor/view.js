@@ -10,7 +10,7 @@ const HELP = `Pause waits after the current step; Stop ends there and keeps what
   cell runs, use Jupyter's button ■ (interrupt): the model then keeps its weights, and you can run the cell again.`;
 const HINT = "Point at the curve, or move along it with the arrow keys, to read a step.";
 const inWords = (name) => name.replaceAll("_", " ");
-const MONITOR = `
+const frame = () => `
   <div class="tm-head"><p class="tm-title"><b data-part="status" role="status"></b><span data-part="progress"></span></p>
     <div class="tm-done" data-part="done" role="progressbar" aria-label="steps done" aria-valuemin="0"><i></i></div>
     <div class="tm-buttons">${button("pause", "Pause")}${button("stop", "Stop")}</div></div>
@@ -30,7 +30,7 @@ const MONITOR = `
 
 class Monitor extends View {
   static TRAITS = ["total", "log_axis", "cursor", "digits", "paused", "stopping", "status", "reason", "earlier", "recent", "latest", "stride", "measured", "attention"];
-  static FRAME = MONITOR;
+  static frame = frame;
 
   make() {
     this.hover = null;

@@ -1,0 +1,31 @@
+// What a widget says, in the language in use. Python sends the messages that are not as in English.
+
+let messages = new Map();
+
+/** wording: what Python says of the language, { language, messages: { English: translated } }. */
+export const speak = (wording) => {
+  messages = new Map(Object.entries(wording?.messages ?? {}));
+};
+
+/** A sentence with its {gaps} filled. */
+export const fillIn = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+/** A message in the language in use, with its {gaps} filled. */
+export function worded(message, values) {
+  const text = messages.get(message) ?? message;
+  return values ? fillIn(text, values) : text;
+}
+
+/** Of two messages, for 1 and for any other count, which is {count} in them. */
+export const counted = (one, many, count, values) =>
+  fillIn(messages.get(one) ?? (count === 1 ? one : many), { count, ...values });
+
+/** The message as it is: it is marked for the catalog, and worded() is called where it is shown. */
+export const marked = (message) => message;
+
+export const COMMA = marked("{items}, {item}");
+export const SEMICOLON = marked("{items}; {item}");
+export const SENTENCES = marked("{items} {item}");
+
+/** The items in a row; joined: how an item follows those before it. */
+export const listed = (items, joined = COMMA) => [...items].reduce((row, item) => (row ? worded(joined, { items: row, item }) : item), "");
