@@ -19,6 +19,7 @@ from torch import Tensor
 from lessons.plots import plot_mask, plot_matrix
 from lessons.plots.pictures import DPI, Picture, take_picture, with_palette
 from lessons.widgets.shared.errors import cut
+from lessons.wording import worded
 
 MOST_ROWS = 64  # of a heatmap
 MOST_NUMBERS = 16  # in a row of a heatmap, to be read
@@ -66,27 +67,32 @@ def run(function: Callable[..., Any], values: Mapping[str, Any], said: str, rand
 def _about(function: Callable[..., Any]) -> str:
     """The first line of what the function says of itself."""
     lines = (function.__doc__ or "").strip().splitlines()
-    return f": {lines[0]}" if lines else ""
+    return lines[0] if lines else ""
 
 
 def _read(result: Any, said: str, about: str, printed: bool) -> Result:
     if isinstance(result, Axes | SubFigure | Figure):
         figure = result.get_figure(root=True)
         assert figure is not None
-        return _of_picture(take_picture(figure, f"The figure that {said} gives{about}"))
+        return _of_picture(take_picture(figure, _named(worded("The figure that {call} gives", call=said), about)))
     if isinstance(result, Picture):
-        return _of_picture(replace(result, alt=f"{said}: {result.alt}"))
+        return _of_picture(replace(result, alt=_named(said, result.alt)))
     if isinstance(result, Tensor | np.ndarray) and result.ndim:
-        return _of_picture(take_picture(_heatmap(result), f"The numbers that {said} gives{about}"))
+        alt = _named(worded("The numbers that {call} gives", call=said), about)
+        return _of_picture(take_picture(_heatmap(result), alt))
     if result is None or result is ...:
         if printed:
             return Result("", "")
-        raise NoResult("It gives None: it isn't written yet, or it doesn't end with `return`.")
+        raise NoResult(worded("It gives None: it isn't written yet, or it doesn't end with `return`."))
     as_html = getattr(result, "_repr_html_", None)
     if callable(as_html):
         return Result(str(as_html()), repr(result))
     text = _in_words(result)
     return Result(f"{PRE}{html.escape(text)}</pre>", text)
+
+
+def _named(name: str, about: str) -> str:
+    return worded("{where}: {what}", where=name, what=about) if about else name
 
 
 def _of_picture(picture: Picture) -> Result:
@@ -108,15 +114,20 @@ def _heatmap(numbers: Tensor | np.ndarray) -> Figure:
         numbers = numbers[0]
     matrix = numbers[None] if numbers.ndim == 1 else numbers
     if matrix.ndim != 2 or not 0 < max(matrix.shape) <= MOST_ROWS or 0 in matrix.shape:
-        raise NoResult(f"It gives a tensor of shape {shape}; expected rows and columns, at most {MOST_ROWS} of each.")
+        said = worded(
+            "It gives a tensor of shape {shape}; expected rows and columns, at most {most} of each.",
+            shape=shape,
+            most=MOST_ROWS,
+        )
+        raise NoResult(said)
     rows, columns = matrix.shape
     size = min(1.6 + 0.62 * columns, WIDEST), min(1.2 + 0.46 * rows, HIGHEST)
     options: dict[str, Any] = {
         "ax": plt.subplots(figsize=size, layout="constrained")[1],
         "rows": _names(rows),
         "columns": _names(columns),
-        "row_axis": "row",
-        "column_axis": "column",
+        "row_axis": worded("row"),
+        "column_axis": worded("column"),
     }
     wide = max(matrix.shape) > MOST_NUMBERS
     if str(matrix.dtype).endswith("bool"):

@@ -16,13 +16,14 @@ from typing import Any
 import anywidget
 import torch
 from ipywidgets import VBox
-from traitlets import Unicode
+from traitlets import Dict, Unicode
 
 from lessons.plots.pictures import STORED_EDITION
-from lessons.widgets.front_end import front_end, style
+from lessons.widgets.front_end import front_end, style, wording_of
 from lessons.widgets.function_explorer.controls import make_controls, name_of
 from lessons.widgets.function_explorer.results import NoResult, Result, run, with_caption
 from lessons.widgets.shared.errors import explain
+from lessons.wording import worded
 
 
 class Shown(anywidget.AnyWidget):
@@ -32,6 +33,7 @@ class Shown(anywidget.AnyWidget):
     _css = style("function_explorer")
     result = Unicode().tag(sync=True)
     problem = Unicode().tag(sync=True)
+    wording = Dict(read_only=True).tag(sync=True)
 
 
 class Explorer(VBox):
@@ -45,6 +47,7 @@ class Explorer(VBox):
         self.controls = make_controls(function, controls)
         self._random = torch.get_rng_state()
         self._shown = Shown()
+        self._shown.set_trait("wording", wording_of(Shown._esm))
         self._result = Result("", "")
         super().__init__([*self.controls.values(), self._shown])
         self.add_class("fe-box")
@@ -75,9 +78,9 @@ class Explorer(VBox):
             self._result = run(self.function, values, self.call, self._random)
             shown = {"result": self._result.html, "problem": ""}
         except NoResult as error:
-            shown = {"problem": f"{self.call}: {error}"}
+            shown = {"problem": worded("{where}: {what}", where=self.call, what=error)}
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            shown = {"problem": f"{self.call}: {explain(error)}"}
+            shown = {"problem": worded("{where}: {what}", where=self.call, what=explain(error))}
         with self._shown.hold_sync():
             for name, value in shown.items():
                 setattr(self._shown, name, value)

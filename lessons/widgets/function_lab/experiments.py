@@ -12,6 +12,7 @@ from torch import Tensor
 from lessons.attention import attend
 from lessons.probes import DRAWS, influence
 from lessons.widgets.function_lab.trials import Plug, place, prepare, read_result, say_error, try_out
+from lessons.wording import SENTENCES, counted, listed, worded
 
 TOLERANCE = 1e-5  # a larger difference isn't rounding; relative for numbers beyond 1
 
@@ -42,15 +43,18 @@ class Experiment:
         """Remarks, apart from the numbers."""
         if "allowed" in self.plug.takes:
             return [*self.trial.notes]
-        return [*self.trial.notes, f"{self.plug.name} does not take `allowed`: it cannot know your clicks."]
+        return [
+            *self.trial.notes,
+            worded("{name} does not take `allowed`: it cannot know your clicks.", name=worded(self.plug.name)),
+        ]
 
     # Leaks
 
     def _obstacle(self) -> str:
         if self.trial.problem:
-            return "Nothing to examine yet: the function gives no result."
+            return worded("Nothing to examine yet: the function gives no result.")
         if self.allowed.size(0) != self.allowed.size(1):
-            return "Not examined: the detector needs as many queries as keys."
+            return worded("Not examined: the detector needs as many queries as keys.")
         return ""
 
     @property
@@ -65,7 +69,9 @@ class Experiment:
             try:
                 self.moved = find_moves(self.plug, **self.inputs, allowed=self.allowed)
             except (Exception, SystemExit, KeyboardInterrupt) as error:
-                self._why_not = f"Not examined: with changed tokens it stops. {say_error(error)}"
+                self._why_not = worded(
+                    "Not examined: with changed tokens it stops. {problem}", problem=say_error(error)
+                )
 
     @property
     def leaks(self) -> list[tuple[int, int]]:
@@ -78,15 +84,24 @@ class Experiment:
     def verdict(self) -> str:
         """What the detector says."""
         if self.moved is None:
-            return self._why_not or "Not examined yet: this function is slow. Press “Look for leaks”."
+            return self._why_not or worded("Not examined yet: this function is slow. Press “Look for leaks”.")
         hidden = int(hidden_pairs(self.allowed).sum())
         if not hidden:
-            return "Nothing can leak here: this mask hides no token from another."
+            return worded("Nothing can leak here: this mask hides no token from another.")
         if not self.leaks:
-            return f"No leak found in {DRAWS} draws: no output moved when a token that it may not see was changed."
-        i, j = self.leaks[0]
-        count = f"{len(self.leaks)} of {hidden} hidden pairs"
-        return f"A leak: output {i} moves when token {j}, which it may not see, is changed. In all, {count} leak."
+            return worded(
+                "No leak found in {draws} draws: no output moved when a token that it may not see was changed.",
+                draws=DRAWS,
+            )
+        (i, j), *_ = self.leaks
+        return worded(
+            "A leak: output {i} moves when token {j}, which it may not see, is changed. "
+            "In all, {count} of {total} hidden pairs leak.",
+            i=i,
+            j=j,
+            count=len(self.leaks),
+            total=hidden,
+        )
 
     # For the browser
 
@@ -98,7 +113,7 @@ class Experiment:
             "mask": bits(self.allowed),
             "called": shapes,
             "problem": self.trial.problem,
-            "notes": " ".join(self.notes),
+            "notes": listed(self.notes, SENTENCES),
             "printed": self.trial.printed,
             "verdict": self.verdict,
             "moved": None if self.moved is None else bits(self.moved),
@@ -131,12 +146,24 @@ def say_difference(name: str, difference: Tensor, differ: Tensor) -> str:
     """How many cells differ, and where the largest difference is."""
     count, total = int(differ.sum()), differ.numel()
     if not count:
-        return f"The same in all {total} cells, up to rounding."
+        return worded("The same in all {total} cells, up to rounding.", total=total)
     size = difference.abs().masked_fill(~differ, -1.0).nan_to_num(nan=torch.inf)
     row, column = divmod(int(size.argmax()), differ.size(1))
-    most, verb = float(difference[row, column]), "differs" if count == 1 else "differ"
-    largest = f"the largest difference is {signed(most)}," if most == most else "there is NaN"
-    return f"{count} of {total} cells {verb}; {largest} at {place(name, row, column)}."
+    most = float(difference[row, column])
+    said = {"total": total, "most": signed(most), "place": place(name, row, column)}
+    if most == most:
+        return counted(
+            "{count} of {total} cells differs; the largest difference is {most}, at {place}.",
+            "{count} of {total} cells differ; the largest difference is {most}, at {place}.",
+            count,
+            **said,
+        )
+    return counted(
+        "{count} of {total} cells differs; there is NaN at {place}.",
+        "{count} of {total} cells differ; there is NaN at {place}.",
+        count,
+        **said,
+    )
 
 
 def signed(x: float) -> str:

@@ -10,6 +10,7 @@ from lessons import masks
 from lessons.attention import attend, masked_softmax
 from lessons.vocabulary import PAD
 from lessons.widgets.base import to_tensor
+from lessons.widgets.function_lab import constants
 from lessons.widgets.function_lab.trials import INPUTS
 from lessons.widgets.shared import rules
 
@@ -34,30 +35,24 @@ def _billion(scores: Tensor, allowed: Tensor) -> Tensor:
     return scores.masked_fill(~allowed, -1e9).softmax(dim=-1)
 
 
-EXAMPLES = {
-    "wrong: 0 after the softmax": _after_the_softmax,
-    "wrong: 0 before the softmax": _zero_before,
-    "wrong: True and False swapped": _exchanged,
-    "wrong for an empty row: −1e9": _billion,
-    "right: lessons.attention.attend": attend,
-}
+EXAMPLES = dict(zip(constants.EXAMPLES, (_after_the_softmax, _zero_before, _exchanged, _billion, attend)))
 
 
 def build_presets(tokens: list[str], key_tokens: list[str]) -> dict[str, Tensor]:
     """Masks to choose from, each (Q, K) bool, True = may attend."""
     everything = torch.ones(len(tokens), len(key_tokens), dtype=torch.bool)
-    presets = {"everything": everything}
+    presets = {constants.EVERYTHING: everything}
     is_token = torch.tensor([[int(token != PAD) for token in key_tokens]])
     padding = masks.padding(is_token, pad_id=0)[0, 0].expand_as(everything)
     if tokens == key_tokens:
-        presets["causal"] = masks.causal(len(tokens))
+        presets[constants.CAUSAL] = masks.causal(len(tokens))
     if PAD in key_tokens:
-        presets["padding"] = padding
+        presets[constants.PADDING] = padding
         if tokens == key_tokens:
-            presets["causal & padding"] = presets["causal"] & padding
-    empty = presets.get("causal", everything).clone()
+            presets[constants.BOTH] = presets[constants.CAUSAL] & padding
+    empty = presets.get(constants.CAUSAL, everything).clone()
     empty[len(tokens) // 2] = False
-    return {**presets, "one empty row": empty}
+    return {**presets, constants.EMPTY: empty}
 
 
 def read_takes(takes: Any) -> tuple[str, ...] | None:

@@ -14,9 +14,14 @@ import torch
 from torch import Tensor
 
 from lessons.widgets.shared.errors import cut, explain, line_of
+from lessons.wording import AND, SENTENCES, listed, marked, worded
 
 INPUTS = ("q", "k", "v", "scores", "allowed")
-GIVES = ("weights", "output")
+GIVES = (marked("weights"), marked("output"))
+HAS_NAN = {
+    "weights": marked("NaN in {count} of {total} cells of the weights, first at {place}."),
+    "output": marked("NaN in {count} of {total} cells of the output, first at {place}."),
+}
 
 
 @dataclass(frozen=True)
@@ -90,11 +95,15 @@ def try_out(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
             return first
         second = _call(plug, inputs)
     if second.problem:
-        return replace(second, problem=f"Called a second time with the same inputs: {second.problem}")
+        return replace(
+            second, problem=worded("Called a second time with the same inputs: {problem}", problem=second.problem)
+        )
     seconds = min(first.seconds, second.seconds)
     if same(first.weights, second.weights) and same(first.output, second.output):
         return replace(first, seconds=seconds)
-    note = "Two calls with the same inputs gave different results: it contains something random, such as dropout."
+    note = worded(
+        "Two calls with the same inputs gave different results: it contains something random, such as dropout."
+    )
     return replace(first, seconds=seconds, notes=(note, *first.notes))
 
 
@@ -108,76 +117,92 @@ def _call(plug: Plug, inputs: dict[str, Tensor]) -> Trial:
             weights, output = (x if x is None else x.detach().cpu() for x in read_result(plug, plug(given), inputs))
             seconds = time.perf_counter() - start
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        problem = f"{_explain(plug, error)} It was called with {plug.shapes(inputs)}."
+        called = worded("It was called with {inputs}.", inputs=plug.shapes(inputs))
+        problem = listed([_explain(plug, error), called], SENTENCES)
         return Trial(problem=problem, printed=cut(stdout.getvalue()))
-    notes = [f"A warning: {cut(str(warning.message))}" for warning in warned[:1]]
+    notes = [worded("A warning: {message}", message=cut(str(warning.message))) for warning in warned[:1]]
     changed = [name for name, old in inputs.items() if name in given and not same(old, given[name])]
     if changed:
-        notes.append(
-            f"It changed its input {' and '.join(changed)} in place, but the caller still needs it. "
-            "Work on a copy (x.clone()), or use functions without a trailing underscore."
+        note = worded(
+            "It changed its input {names} in place, but the caller still needs it. "
+            "Work on a copy (x.clone()), or use functions without a trailing underscore.",
+            names=listed(changed, AND),
         )
+        notes.append(note)
     for name, x in (("weights", weights), ("output", output)):
         if x is not None and x.isnan().any():
             row, column = x.isnan().nonzero()[0].tolist()
-            number = f"{int(x.isnan().sum())} of {x.numel()} cells"
-            notes.append(f"NaN in {number} of the {name}, first at {place(name, row, column)}.")
+            found = {"count": int(x.isnan().sum()), "total": x.numel(), "place": place(name, row, column)}
+            notes.append(worded(HAS_NAN[name], **found))
     return Trial(weights, output, notes=tuple(notes), printed=cut(stdout.getvalue()), seconds=seconds)
 
 
 class Unreadable(Exception):
-    """The function's result is not what was expected."""
+    """The function's result is not what was expected; the message has a gap for its {name}."""
+
+    def __init__(self, message: str, **values: Any):
+        super().__init__(message)
+        self.values = values
+
+    def of(self, name: str) -> str:
+        return worded(str(self), name=name, **self.values)
 
 
 def read_result(plug: Plug, result: Any, inputs: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
     """Weights (Q, K) and output (Q, d_v) from the function's result; one of them may be missing."""
     if result is None or result is ...:
-        raise Unreadable("gives None: it is not written yet, or does not end with `return`.")
+        raise Unreadable(marked("{name} gives None: it is not written yet, or does not end with `return`."))
     if isinstance(result, tuple | list):
         if len(result) != 2:
-            raise Unreadable(f"gives {len(result)} things; expected (output, weights), or one of them alone.")
+            message = marked("{name} gives {count} things; expected (output, weights), or one of them alone.")
+            raise Unreadable(message, count=len(result))
         output, weights = result
     else:
         output, weights = (result, None) if plug.gives == "output" else (None, result)
     queries, keys = inputs["scores"].shape
     shapes = {"weights": (queries, keys), "output": (queries, inputs["v"].size(1))}
     if isinstance(result, tuple | list) and output is None:
-        raise Unreadable("gives None in the place of its output; expected (output, weights).")
+        raise Unreadable(marked("{name} gives None in the place of its output; expected (output, weights)."))
     return _read_tensor(weights, "weights", shapes["weights"]), _read_tensor(output, "output", shapes["output"])
 
 
 def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor | None:
     if x is None:
         return None
+    said = {"what": worded(name)}
     if not isinstance(x, Tensor):
         kind = f"{type(x).__module__}.{type(x).__name__}".removeprefix("builtins.")
-        raise Unreadable(f"gives a {kind} as its {name}; expected a torch tensor.")
+        raise Unreadable(marked("{name} gives a {kind} as its {what}; expected a torch tensor."), kind=kind, **said)
     if x.layout != torch.strided or x.device.type == "meta":
-        raise Unreadable(f"gives {name} that are no ordinary tensor: it is sparse, nested or without data.")
+        message = marked("{name} gives {what} that are no ordinary tensor: it is sparse, nested or without data.")
+        raise Unreadable(message, **said)
     if tuple(x.shape) != shape:
-        axes = "(queries, keys)" if name == "weights" else "(queries, features of a value)"
-        raise Unreadable(f"gives {name} of shape {tuple(x.shape)}; expected {shape}, {axes}.")
+        axes = worded("(queries, keys)") if name == "weights" else worded("(queries, features of a value)")
+        message = marked("{name} gives {what} of shape {shape}; expected {wanted}, {axes}.")
+        raise Unreadable(message, shape=tuple(x.shape), wanted=shape, axes=axes, **said)
     if not x.is_floating_point():
-        raise Unreadable(f"gives {name} of {x.dtype}; expected floats.")
+        raise Unreadable(marked("{name} gives {what} of {dtype}; expected floats."), dtype=x.dtype, **said)
     return x.clone()
 
 
 def _explain(plug: Plug, error: BaseException) -> str:
     """What went wrong, with the line of the learner's code."""
+    name = worded(plug.name)
     if isinstance(error, Unreadable):
-        return f"{plug.name} {error}"
-    line = line_of(error)
+        return error.of(name)
     if isinstance(error, NotImplementedError):
-        return f"{plug.name} raises NotImplementedError: it is not written yet.{line}"
-    if isinstance(error, KeyboardInterrupt):
-        return f"{plug.name} was interrupted.{line}"
-    return f"{plug.name} raises {say_error(error)}"
+        said = worded("{name} raises NotImplementedError: it is not written yet.", name=name)
+    elif isinstance(error, KeyboardInterrupt):
+        said = worded("{name} was interrupted.", name=name)
+    else:
+        return worded("{name} raises {problem}", name=name, problem=say_error(error))
+    return listed([said, *line_of(error)], SENTENCES)
 
 
 def say_error(error: BaseException) -> str:
     """An exception, and the learner's line that caused it."""
     if isinstance(error, Unreadable):
-        return f"It {error}"
+        return error.of(worded("It"))
     return explain(error)
 
 
@@ -188,4 +213,6 @@ def same(one: Tensor | None, other: Tensor | None) -> bool:
 
 
 def place(name: str, row: int, column: int) -> str:
-    return f"query {row}, {'key' if name == 'weights' else 'feature'} {column}"
+    if name == "weights":
+        return worded("query {row}, key {column}", row=row, column=column)
+    return worded("query {row}, feature {column}", row=row, column=column)

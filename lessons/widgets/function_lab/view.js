@@ -5,6 +5,7 @@ import { VISIBLE, mixColor } from "../shared/palette.js";
 import { fillWeights, mix } from "../shared/attention.js";
 import { TONES } from "../shared/tones.js";
 import { View, asWidget, button, choice, joined } from "../shared/parts.js";
+import { SENTENCES, listed, marked, worded } from "../shared/words.js";
 import { HISTORY } from "./constants.js";
 
 // FunctionLab, built from grids. The learner's function runs in Python: a click is sent there and its result
@@ -20,16 +21,16 @@ const signedInWords = (x) => (x && Math.abs(x) < 0.001 ? `${x > 0 ? "+" : "−"}
 
 Object.assign(TONES, {
   difference: (x, differs, { most }) => {
-    if (!differs) return { text: "=", ground: PALE, say: "the same" };
-    const look = { mark: "≠", text: signed(x), say: `differs by ${signedInWords(x)}` };
+    if (!differs) return { text: "=", ground: PALE, say: worded("the same") };
+    const look = { mark: "≠", text: signed(x), say: worded("differs by {difference}", { difference: signedInWords(x) }) };
     if (Number.isNaN(x)) return { ...look, kind: "nan" };
     return Number.isFinite(x) ? { ...look, ground: mixColor(SIGNED, 0.5 + x / (2.5 * most)) } : { ...look, kind: "infinite" };
   },
   moves: (x, hidden) => {
-    if (x && hidden) return { mark: "↕", text: "leak", ground: VISIBLE, leak: true, say: "moves, though it may not see it: a leak" };
-    if (x) return { mark: "↕", text: "", ground: VISIBLE, say: "moves" };
-    if (hidden) return { mark: "×", text: "", kind: "crossed", say: "does not move, and may not see it" };
-    return { text: "–", ground: PALE, say: "does not move, though it may see it" };
+    if (x && hidden) return { mark: "↕", text: worded("leak"), ground: VISIBLE, leak: true, say: worded("moves, though it may not see it: a leak") };
+    if (x) return { mark: "↕", text: "", ground: VISIBLE, say: worded("moves") };
+    if (hidden) return { mark: "×", text: "", kind: "crossed", say: worded("does not move, and may not see it") };
+    return { text: "–", ground: PALE, say: worded("does not move, though it may see it") };
   },
 });
 
@@ -45,23 +46,23 @@ const table = (text, rows) => inRows(text, rows).map((row) => row.map(Number));
 const subtract = (a, b, differ) =>
   a.map((row, r) => row.map((x, c) => (differ[r][c] || Number.isFinite(x - b[r][c]) ? x - b[r][c] : 0)));
 
-const POINT = "Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z undoes it.";
+const POINT = marked("Point at a cell, or move with the arrow keys; in the mask, Space changes a cell, Ctrl+Z undoes it.");
 const frame = () => `
-  <div class="lw-bar">${choice("chosen", "the function", [])}
-    <div class="fl-presets" role="group" aria-label="masks to choose"><span aria-hidden="true">a mask to start from</span><div data-part="presets"></div></div></div>
+  <div class="lw-bar">${choice("chosen", worded("the function"), [])}
+    <div class="fl-presets" role="group" aria-label="${worded("masks to choose")}"><span aria-hidden="true">${worded("a mask to start from")}</span><div data-part="presets"></div></div></div>
   <div class="lw-stage"><div data-part="allowed"></div>
     <div class="lw-join fl-result" data-part="moves-join"><i aria-hidden="true">→</i><div data-part="moves"></div></div>
-    <section class="fl-verdict"><div class="lw-bar">${button("undo", "Undo")}${button("reset", "Reset")}</div><p class="fl-call">It is called with <code data-part="called"></code></p><h4>the leak detector</h4><p data-part="verdict"></p>${button("look", "Look for leaks")}</section></div>
+    <section class="fl-verdict"><div class="lw-bar">${button("undo", worded("Undo"))}${button("reset", worded("Reset"))}</div><p class="fl-call">${worded("It is called with {inputs}", { inputs: `<code data-part="called"></code>` })}</p><h4>${worded("the leak detector")}</h4><p data-part="verdict"></p>${button("look", worded("Look for leaks"))}</section></div>
   <p class="lw-warning" data-part="warning" role="status"></p>
   <p class="fl-printed" data-part="printed" hidden></p>
   <div class="lw-stage fl-result"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
   <div class="lw-stage fl-result" data-part="outputs"><div data-part="output"></div>${joined("−", "right")}${joined("=", "gap")}</div>
-  <p class="lw-readout" data-part="readout">${POINT}</p>
-  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE};color:#000"><b>↕</b></span>moves</span>
-    <span><span class="hg-cell hg-crossed"><b>×</b></span>blocked</span>
-    <span><span class="hg-cell hg-leak"></span>blocked, but it still counts</span>
-    <span><span class="hg-cell" style="background:${PALE};color:#000">=</span>the same</span>
-    <span><span class="hg-cell" style="background:${mixColor(SIGNED, 0.75)};color:#000"><b>≠</b></span>differs by more than rounding</span></div>`;
+  <p class="lw-readout" data-part="readout">${worded(POINT)}</p>
+  <div class="lw-legend"><span><span class="hg-cell" style="background:${VISIBLE};color:#000"><b>↕</b></span>${worded("moves")}</span>
+    <span><span class="hg-cell hg-crossed"><b>×</b></span>${worded("blocked")}</span>
+    <span><span class="hg-cell hg-leak"></span>${worded("blocked, but it still counts")}</span>
+    <span><span class="hg-cell" style="background:${PALE};color:#000">=</span>${worded("the same")}</span>
+    <span><span class="hg-cell" style="background:${mixColor(SIGNED, 0.75)};color:#000"><b>≠</b></span>${worded("differs by more than rounding")}</span></div>`;
 
 class Laboratory extends View {
   static TRAITS = ["tokens", "key_tokens", "presets", "start", "names", "chosen", "mask", "history", "result", "scores", "values"];
@@ -69,20 +70,20 @@ class Laboratory extends View {
 
   make() {
     this.painting = [];
-    const feature = { columnAxis: "feature" };
+    const feature = { columnAxis: worded("feature") };
     this.grids = {
-      allowed: this.grid("allowed", { title: "the mask", tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
-      moves: this.grid("moves", { title: "which outputs move", tone: "moves", rowAxis: "output", columnAxis: "token changed" }),
-      weights: this.grid("weights", { title: "the function's weights", tone: "weights", sums: true }),
-      reference: this.grid("reference", { title: "the reference's weights", tone: "weights", shared: 5 }),
-      difference: this.grid("difference", { title: "difference of weights", tone: "difference", shared: 5 }),
-      output: this.grid("output", { title: "the function's output", tone: "values", ...feature }),
-      right: this.grid("right", { title: "the reference's output", tone: "values", ...feature }),
-      gap: this.grid("gap", { title: "difference of output", tone: "difference", ...feature }),
+      allowed: this.grid("allowed", { title: worded("the mask"), tone: "mask", onPaint: (cells, done) => this.paint(cells, done) }),
+      moves: this.grid("moves", { title: worded("which outputs move"), tone: "moves", rowAxis: worded("output"), columnAxis: worded("token changed") }),
+      weights: this.grid("weights", { title: worded("the function's weights"), tone: "weights", sums: true }),
+      reference: this.grid("reference", { title: worded("the reference's weights"), tone: "weights", shared: 5 }),
+      difference: this.grid("difference", { title: worded("difference of weights"), tone: "difference", shared: 5 }),
+      output: this.grid("output", { title: worded("the function's output"), tone: "values", ...feature }),
+      right: this.grid("right", { title: worded("the reference's output"), tone: "values", ...feature }),
+      gap: this.grid("gap", { title: worded("difference of output"), tone: "difference", ...feature }),
     };
     const presets = Object.entries(this.model.get("presets")).map(([name, mask]) => {
       const element = document.createElement("button");
-      Object.assign(element, { type: "button", textContent: name });
+      Object.assign(element, { type: "button", textContent: worded(name) });
       element.dataset.mask = mask;
       element.setAttribute(QUIET_NAME, "true");
       element.addEventListener("click", () => this.change(mask));
@@ -133,7 +134,7 @@ class Laboratory extends View {
     const mask = this.turned(this.painting);
     const allowed = table(mask, state.tokens.length);
     const count = sumOf(allowed.flat());
-    const note = `${count} of ${mask.length} pairs may attend. Click or drag to change it.`;
+    const note = worded("{count} of {total} pairs may attend. Click or drag to change it.", { count, total: mask.length });
     const { grids } = this;
     grids.allowed.show({ rows: state.tokens, columns: state.key_tokens, values: allowed, convention: ALLOWED, note });
     const { result } = state;
@@ -141,7 +142,7 @@ class Laboratory extends View {
     this.root.classList.toggle("fl-waiting", !fresh);
     this.root.setAttribute("aria-busy", String(!fresh));
     if (result.mask && result !== this.shown) this.drawResult(state, result);
-    this.write("verdict", fresh ? result.verdict : "Waiting for Python …");
+    this.write("verdict", fresh ? result.verdict : worded("Waiting for Python …"));
     this.find("look").hidden = !(fresh && result.waits);
   }
 
@@ -149,7 +150,7 @@ class Laboratory extends View {
     const select = this.find("chosen");
     if (JSON.stringify(names) !== this.names) {
       this.names = JSON.stringify(names);
-      select.innerHTML = names.map((name) => `<option value="${escapeText(name)}">${escapeText(name)}</option>`).join("");
+      select.innerHTML = names.map((name) => `<option value="${escapeText(name)}">${escapeText(worded(name))}</option>`).join("");
     }
     select.value = chosen;
     for (const element of this.find("presets").children) element.setAttribute("aria-pressed", String(element.dataset.mask === mask));
@@ -168,13 +169,13 @@ class Laboratory extends View {
     const moved = result.moved && table(result.moved, rows.length);
     this.drawn = { rows, columns, allowed, reference, right, moved };
     this.write("called", result.called);
-    this.say([result.problem, result.notes].filter(Boolean).join(" "));
-    this.write("printed", result.printed && `It printed: ${result.printed}`);
+    this.say(listed([result.problem, result.notes].filter(Boolean), SENTENCES));
+    this.write("printed", result.printed && worded("It printed: {text}", { text: result.printed }));
     this.find("printed").hidden = !result.printed;
     this.find("moves-join").hidden = !moved;
     this.find("outputs").hidden = !result.output;
     const hidden = blocked.map((row, i) => row.map((x, j) => x && !(i === j && moved?.[i][j]))); // its own token is the query
-    if (moved) this.grids.moves.show({ rows, columns, values: moved, blocked: hidden, note: "A row: an output. A column: the token that was changed." });
+    if (moved) this.grids.moves.show({ rows, columns, values: moved, blocked: hidden, note: worded("A row: an output. A column: the token that was changed.") });
     this.drawPair("weights", "reference", "difference", result.weights, { rows, columns, blocked, allowed, expected: reference });
     const features = values[0].map((_, i) => String(i));
     this.drawPair("output", "right", "gap", result.output, { rows, columns: features, expected: right });
@@ -185,7 +186,7 @@ class Laboratory extends View {
     this.find(mine).hidden = !given;
     this.find(gap).parentElement.hidden = !given;
     this.find(right).previousElementSibling.hidden = !given;
-    const note = given ? "" : "The function returned nothing to compare with these.";
+    const note = given ? "" : worded("The function returned nothing to compare with these.");
     this.grids[right].show({ rows, columns, values: expected, blocked, note });
     if (!given) return;
     const values = inRows(readFloats(given.numbers), rows.length);
@@ -206,24 +207,25 @@ class Laboratory extends View {
       if (!grid.rows) continue;
       grid.point(r, ["output", "right", "gap"].includes(name) === ofOutput ? c : null);
     }
-    this.write("readout", r === null || !this.drawn ? POINT : this.read(part, ofOutput, r, c));
+    this.write("readout", r === null || !this.drawn ? worded(POINT) : this.read(part, ofOutput, r, c));
   }
 
   read(part, ofOutput, r, c) {
     const { rows, columns, allowed, moved } = this.drawn;
-    const query = `Query ${r} “${rows[r]}”`;
-    if (!ofOutput && c >= columns.length) return `${query}: the sum of its weights.`;
+    const said = { r, row: rows[r], c, column: columns[c] };
+    if (!ofOutput && c >= columns.length) return worded("Query {r} “{row}”: the sum of its weights.", said);
     if (part === "moves") {
       const { say } = TONES.moves(moved[r][c], this.grids.moves.hidden[r][c]);
-      return `Output ${r} “${rows[r]}”, when token ${c} “${columns[c]}” is changed: ${say}.`;
+      return worded("Output {r} “{row}”, when token {c} “{column}” is changed: {what}.", { ...said, what: say });
     }
     const [mine, right, gap] = ofOutput ? ["output", "right", "gap"] : ["weights", "reference", "difference"];
-    const place = ofOutput ? `${query}, feature ${c}` :
-      `${query} ${allowed[r][c] ? "may attend" : "may not attend"} to key ${c} “${columns[c]}”`;
-    const expected = formatNumber(this.drawn[right][r][c], 4);
-    if (!this.drawn[mine]) return `${place}: the reference gives ${expected}.`;
-    const found = formatNumber(this.drawn[mine][r][c], 4);
-    return `${place}: the function gives ${found}, the reference ${expected}, difference ${signedInWords(this.drawn[gap][r][c])}.`;
+    const place = ofOutput ? worded("Query {r} “{row}”, feature {c}", said)
+      : allowed[r][c] ? worded("Query {r} “{row}” may attend to key {c} “{column}”", said)
+        : worded("Query {r} “{row}” may not attend to key {c} “{column}”", said);
+    const numbers = { place, expected: formatNumber(this.drawn[right][r][c], 4) };
+    if (!this.drawn[mine]) return worded("{place}: the reference gives {expected}.", numbers);
+    Object.assign(numbers, { found: formatNumber(this.drawn[mine][r][c], 4), difference: signedInWords(this.drawn[gap][r][c]) });
+    return worded("{place}: the function gives {found}, the reference {expected}, difference {difference}.", numbers);
   }
 }
 

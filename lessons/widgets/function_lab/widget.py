@@ -14,11 +14,12 @@ from lessons._checks import one_of, optional, whole
 from lessons.widgets.base import LessonWidget, as_tensor, computed, synced
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.function_lab import trials
-from lessons.widgets.function_lab.constants import HISTORY
+from lessons.widgets.function_lab.constants import CAUSAL, EVERYTHING, HISTORY
 from lessons.widgets.function_lab.experiments import Experiment, bits, compare
 from lessons.widgets.function_lab.presets import EXAMPLES, build_presets, read_allowed, read_inputs, read_takes
 from lessons.widgets.function_lab.tables import describe, draw
 from lessons.widgets.pictures import Panel
+from lessons.wording import SEMICOLON, listed, worded
 
 AT_ONCE = 0.1  # seconds that the leak detector may take after each change
 FOR_A_PICTURE = 1.0
@@ -68,7 +69,7 @@ class FunctionLab(LessonWidget):
         tokens = self._inputs.pop("tokens")
         key_tokens = self._inputs.pop("key_tokens")
         presets = build_presets(tokens, key_tokens)
-        first = presets.get("causal", presets["everything"])
+        first = presets.get(CAUSAL, presets[EVERYTHING])
         start = bits(first if allowed is None else read_allowed(allowed, first.shape))
         following = {
             "tokens": tokens,
@@ -270,11 +271,17 @@ class FunctionLab(LessonWidget):
 
     def __repr__(self) -> str:
         allowed = self.allowed
-        size = f"{allowed.size(0)} queries × {allowed.size(1)} keys, {allowed.sum()} of {allowed.numel()} may attend"
-        found = [f"{int(compare(a, b)[1].sum())} cells of the {name} differ" for name, a, b in self._experiment.pairs()]
-        return f"FunctionLab: {self.chosen}; {size}; {', '.join(found) or 'no result'}"
+        queries, keys = allowed.shape
+        size = [
+            worded("{queries} queries × {keys} keys", queries=queries, keys=keys),
+            worded("{count} of {total} may attend", count=int(allowed.sum()), total=allowed.numel()),
+        ]
+        counts = [(name, int(compare(a, b)[1].sum())) for name, a, b in self._experiment.pairs()]
+        found = [worded("{count} cells of the {name} differ", count=count, name=worded(name)) for name, count in counts]
+        said = [worded(self.chosen), listed(size), listed(found) or worded("no result")]
+        return worded("FunctionLab: {what}", what=listed(said, SEMICOLON))
 
 
 def _name(function: Any) -> str:
     name = getattr(function, "__name__", None) or type(function).__name__
-    return "your function" if name == "<lambda>" else name
+    return worded("your function") if name == "<lambda>" else name

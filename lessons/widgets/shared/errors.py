@@ -4,6 +4,8 @@ import sys
 import traceback
 from pathlib import Path
 
+from lessons.wording import SENTENCES, listed, worded
+
 LONGEST = 240  # characters of what the learner's code says, an exception or a print
 PACKAGE = Path(__file__).parents[2]
 INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix, PACKAGE))
@@ -12,15 +14,17 @@ INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix,
 def explain(error: BaseException) -> str:
     """An exception, and the learner's line that caused it."""
     said = cut(traceback.format_exception_only(error)[-1])
-    return f"{said}{'' if said.endswith('.') else '.'}{line_of(error)}"
+    sentence = said if said.endswith(".") else f"{said}."
+    return listed([sentence, *line_of(error)], SENTENCES)
 
 
-def line_of(error: BaseException) -> str:
-    """The innermost line of the learner's code in an exception's traceback."""
+def line_of(error: BaseException) -> list[str]:
+    """The innermost line of the learner's code in an exception's traceback, if there is one, in a sentence."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith((*INSTALLED, "<frozen")):
-            return f" Line {frame.lineno} of your code: {cut(frame.line)}." if frame.line else ""
-    return ""
+            line = cut(frame.line)
+            return [worded("Line {number} of your code: {line}.", number=frame.lineno, line=line)] if line else []
+    return []
 
 
 def cut(text: str | None) -> str:
