@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lessons.plots.pictures import Picture, take_picture
 from lessons.source import as_html
+from lessons.wording import AND, listed, worded
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Measured:
     rows: Sequence[Sequence[Any]]
 
     def __repr__(self) -> str:
-        return f"[Table, measured here: {self.caption}]"
+        return worded("[Table, measured here: {caption}]", caption=self.caption)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th scope='col'>{html.escape(column)}</th>" for column in self.columns)
@@ -119,7 +120,7 @@ def check_same(mine: Any, theirs: Any, *, tolerance: float = 1e-5) -> None:
         shapes.append(str(tuple(a.shape)))
     if not shapes:
         raise ValueError("mine and theirs contain no tensor; expected one or more to compare")
-    print(f"the same: {' and '.join(shapes)}, to within {tolerance:g}")
+    print(worded("the same: {shapes}, to within {tolerance:g}", shapes=listed(shapes, AND), tolerance=tolerance))
 
 
 def _holds_tensors(value: Any) -> bool:

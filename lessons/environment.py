@@ -7,31 +7,43 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from lessons.wording import marked, worded
+
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements.txt"
 DISTRIBUTION = "transformer-lessons"
 USED = ("torch", "numpy", "matplotlib", "seaborn", "jupyterlab", "ipykernel")
-WAY_OUT = "Close JupyterLab and start it with `make lab` in the folder of the course."
+WAY_OUT = marked("Close JupyterLab and start it with `make lab` in the folder of the course.")
+ALL_RIGHT = marked("Everything is in place: Python, torch, and all that the lessons use.")
 
 
 def check_environment() -> None:
     """Print one line for each problem and how to fix it, or one line that says that everything is fine."""
     wrong = problems(sys.version_info[:2], pinned(), installed())
     for problem in wrong:
-        print(f"Not right: {problem}")
-    print(WAY_OUT if wrong else "Everything is in place: Python, torch, and all that the lessons use.")
+        print(worded("Not right: {problem}", problem=problem))
+    print(worded(WAY_OUT if wrong else ALL_RIGHT))
 
 
 def problems(python: tuple[int, int], wanted: Mapping[str, str | None], found: dict[str, str | None]) -> list[str]:
     """One sentence per problem. wanted, found: versions by package; None means any, and not installed."""
     sentences = []
     if python < (3, 11):
-        sentences.append(f"this is Python {python[0]}.{python[1]}; the course needs 3.11 or newer.")
+        here = f"{python[0]}.{python[1]}"
+        sentences.append(worded("this is Python {here}; the course needs 3.11 or newer.", here=here))
     for name, version in wanted.items():
         here = found.get(name)
         if here is None:
-            sentences.append(f"{name} is not installed in the Python that this notebook runs in ({sys.executable}).")
+            sentences.append(
+                worded(
+                    "{name} is not installed in the Python that this notebook runs in ({python}).",
+                    name=name,
+                    python=sys.executable,
+                )
+            )
         elif version is not None and here.split("+")[0] != version:
-            sentences.append(f"{name} is {here}; the lessons were made with {version}.")
+            sentences.append(
+                worded("{name} is {here}; the lessons were made with {version}.", name=name, here=here, version=version)
+            )
     return sentences
 
 

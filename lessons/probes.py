@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from lessons._checks import kind, positive
+from lessons.wording import worded
 
 SCALES = (1.0, 0.3, 0.1, 0.01, 1e-4)  # of random tokens; with small tokens the softmax rounds no weight to 0
 GOLDEN_RATIO = (1 + 5**0.5) / 2  # small multiples of one rounding error are never close to this ratio
@@ -22,7 +23,7 @@ class Leaks(list[tuple[int, int]]):
         self.draws = draws
 
     def __repr__(self) -> str:
-        return super().__repr__() if self else f"no leak found in {self.draws} draws"
+        return super().__repr__() if self else worded("no leak found in {draws} draws", draws=self.draws)
 
 
 def influence(

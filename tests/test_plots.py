@@ -7,12 +7,24 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from matplotlib import font_manager
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle, StepPatch
 
-from lessons.plots import plot_bars, plot_curves, plot_histograms, plot_mask, plot_matrix, plot_scores, plot_weights
+from lessons import wording
+from lessons.plots import (
+    fonts,
+    plot_bars,
+    plot_curves,
+    plot_histograms,
+    plot_mask,
+    plot_matrix,
+    plot_scores,
+    plot_weights,
+)
 from lessons.plots.describe import describe
+from lessons.plots.pictures import take_picture
 
 NAN, INF = float("nan"), float("inf")
 VALUES = [[0.25, -0.5, 1.0], [0.0, 0.75, -0.13]]
@@ -479,3 +491,66 @@ def test_a_heatmap_without_numbers_is_told_by_its_colors():
     ax = plot_weights([[0.9, 0.1]], decimals=None)
     assert not ax.texts
     assert "0: 0.9  0.1" in describe(ax)
+
+
+@pytest.fixture
+def in_chinese(monkeypatch):
+    monkeypatch.setattr(wording, "_now", "zh_CN")
+    monkeypatch.setattr(wording, "_catalog", lambda name, part: {"queries": "查询", "keys": "键", "weights": "权重"})
+    monkeypatch.setitem(plt.rcParams, "font.family", ["sans-serif"])
+    fonts.say_if_missing.cache_clear()
+
+
+def forget_fonts(monkeypatch):
+    """As on a system without a font for Chinese."""
+    installed = font_manager.fontManager.ttflist
+    files = {font.fname for font in installed if font.name in fonts.CHINESE}
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [font for font in installed if font.fname not in files])
+
+
+def test_labels_are_in_the_language_in_use(in_chinese):
+    ax = plot_weights([[1.0]], columns=["the"])
+    assert (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) == ("权重", "键 →", "← 查询")
+    assert plot_weights([[1.0]], title="mine").get_title() == "mine"
+
+
+@pytest.mark.skipif(fonts.chinese_font() is None, reason="there is no font for Chinese")
+def test_chinese_is_drawn_and_all_else_as_before(in_chinese, capsys):
+    def drawn(text):
+        figure = plt.figure(figsize=(2, 1))
+        figure.text(0.1, 0.5, text)
+        return take_picture(figure, "a text").png
+
+    before = drawn("weights: −1")
+    with pytest.warns(UserWarning, match="missing from font"):
+        boxes = drawn("权重")
+    fonts.use_chinese_font()
+    fonts.use_chinese_font()
+    assert plt.rcParams["font.family"] == ["sans-serif", fonts.chinese_font()]
+    assert drawn("weights: −1") == before
+    assert drawn("权重") != boxes
+    assert capsys.readouterr().out == ""
+
+
+def test_a_missing_font_is_said_once(in_chinese, monkeypatch, capsys):
+    forget_fonts(monkeypatch)
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    fonts.use_chinese_font()
+    assert plt.rcParams["font.family"] == ["sans-serif"]
+    for _ in range(2):
+        take_picture(plt.figure(), "empty")
+    assert capsys.readouterr().out.count("fonts-noto-cjk") == 1
+
+
+@pytest.mark.skipif(fonts.chinese_font() is None, reason="there is no font for Chinese")
+def test_a_font_that_was_installed_since_is_found(in_chinese, monkeypatch):
+    forget_fonts(monkeypatch)
+    fonts.use_chinese_font()
+    assert plt.rcParams["font.family"] == ["sans-serif", fonts.chinese_font()]
+
+
+def test_in_english_no_font_is_asked_for(monkeypatch, capsys):
+    forget_fonts(monkeypatch)
+    fonts.say_if_missing.cache_clear()
+    take_picture(plt.figure(), "empty")
+    assert capsys.readouterr().out == ""

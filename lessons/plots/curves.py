@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from lessons._checks import positive
 from lessons.plots.arrays import as_array
+from lessons.wording import marked, worded
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")  # Okabe and Ito
 DARK = "#222222"
@@ -73,7 +74,7 @@ def plot_histograms(
     ax: Axes | None = None,
     bins: int = 41,
     xlabel: str = "",
-    ylabel: str = "fraction of the values",
+    ylabel: str = marked("fraction of the values"),
     title: str = "",
 ) -> Axes:
     """The distributions of several samples over the same bins, as outlines; the heights of one sample sum to 1."""
@@ -86,7 +87,7 @@ def plot_histograms(
     for i, (name, sample) in enumerate(numbers.items()):
         fractions = np.histogram(sample, bins=edges)[0] / len(sample)
         ax.stairs(fractions, edges, label=name, color=COLORS[i % 6], linestyle=LINES[i % 6], linewidth=1.8)
-    return _finish(ax, xlabel, ylabel, title)
+    return _finish(ax, xlabel, worded(ylabel), title)
 
 
 def _numbers(values: Any) -> np.ndarray:

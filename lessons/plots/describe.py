@@ -6,11 +6,13 @@ from matplotlib.collections import QuadMesh
 from matplotlib.patches import StepPatch
 from matplotlib.text import Annotation, Text
 
+from lessons.wording import worded
+
 
 def describe(ax: Axes) -> str:
     """Title and axes, then every cell of a heatmap, or every point, bar and histogram."""
     xlabel, ylabel = (
-        f"{label} (logarithmic)" if scale == "log" else label
+        worded("{label} (logarithmic)", label=label) if scale == "log" else label
         for label, scale in ((ax.get_xlabel(), ax.get_xscale()), (ax.get_ylabel(), ax.get_yscale()))
     )
     heading = " | ".join(part for part in (ax.get_title(), ylabel, xlabel) if part)
@@ -21,13 +23,14 @@ def describe(ax: Axes) -> str:
 def _cells(ax: Axes) -> list[str]:
     mesh = next(collection for collection in ax.collections if isinstance(collection, QuadMesh))
     numbers = np.ma.asarray(mesh.get_array())
-    lines = ["columns: " + "  ".join(label.get_text() for label in ax.get_xticklabels())]
+    lines = [worded("columns: {names}", names="  ".join(label.get_text() for label in ax.get_xticklabels()))]
     for row, name in enumerate(label.get_text() for label in ax.get_yticklabels()):
         written = {int(cell.get_position()[0]): cell.get_text() for cell in ax.texts if _row(cell) == row}
         colored = {i: f"{number:.1f}" for i, number in enumerate(numbers[row]) if i not in written}
         lines.append(f"{name}: " + "  ".join(text for _, text in sorted({**written, **colored}.items())))
     low, high = mesh.get_clim()
-    return [*lines, f"colors: {mesh.get_cmap().name} from {low:.2g} to {high:.2g}"]
+    colors = worded("colors: {name} from {low:.2g} to {high:.2g}", name=mesh.get_cmap().name, low=low, high=high)
+    return [*lines, colors]
 
 
 def _row(cell: Text) -> int:
@@ -51,7 +54,15 @@ def _histograms(ax: Axes) -> list[str]:
         middle = (edges[1:] + edges[:-1]) / 2
         mean = (fractions * middle).sum()
         spread = np.sqrt((fractions * (middle - mean) ** 2).sum())
-        lines.append(f"{stairs.get_label()}: mean {round(mean, 1) + 0.0:.1f}, standard deviation {spread:.1f}")
+        name = stairs.get_label()
+        lines.append(
+            worded(
+                "{name}: mean {mean:.1f}, standard deviation {spread:.1f}",
+                name=name,
+                mean=round(mean, 1) + 0.0,
+                spread=spread,
+            )
+        )
     return lines
 
 
@@ -59,4 +70,4 @@ def _notes(ax: Axes) -> list[str]:
     """The texts above the ticks, such as the mean of a bar."""
     names = {place: label.get_text() for place, label in zip(ax.get_xticks(), ax.get_xticklabels())}
     notes = [text for text in ax.texts if isinstance(text, Annotation)]
-    return [f"{names.get(note.xy[0], 'at ' + str(note.xy))}: {note.get_text()}" for note in notes]
+    return [f"{names.get(note.xy[0], worded('at {place}', place=note.xy))}: {note.get_text()}" for note in notes]

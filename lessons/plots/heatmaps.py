@@ -15,6 +15,7 @@ from matplotlib.patches import Rectangle
 
 from lessons._checks import whole
 from lessons.plots.arrays import as_array
+from lessons.wording import marked, worded
 
 WEIGHTS, SIGNED = "cividis", "PuOr"  # both are readable with the common forms of color blindness
 
@@ -25,8 +26,8 @@ def plot_matrix(
     ax: Axes | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    row_axis: str = "tokens",
-    column_axis: str = "features",
+    row_axis: str = marked("tokens"),
+    column_axis: str = marked("features"),
     title: str = "",
     decimals: int | None = 2,
     blocked: Any = None,
@@ -68,25 +69,25 @@ def plot_matrix(
         _write_numbers(ax, matrix, ~special, decimals)
     for row, column in np.argwhere(special).tolist():
         _mark(ax, row, column, matrix[row, column], crossed[row, column])
-    ax.set(xlabel=f"{column_axis} →", ylabel=f"← {row_axis}", title=title)
+    ax.set(xlabel=f"{worded(column_axis)} →", ylabel=f"← {worded(row_axis)}", title=worded(title))
     ax.tick_params(axis="y", rotation=0)
     ax.tick_params(axis="both", length=0)
     return ax
 
 
-def plot_scores(scores: Any, *, ax: Axes | None = None, title: str = "scores", **options: Any) -> Axes:
+def plot_scores(scores: Any, *, ax: Axes | None = None, title: str = marked("scores"), **options: Any) -> Axes:
     """Scores (Q, K) before the softmax: orange below zero, white at zero, purple above; −∞ where masked."""
     defaults: dict[str, Any] = {**_ATTENTION, "decimals": 2}
     return plot_matrix(scores, ax=ax, title=title, **{**defaults, **options})
 
 
-def plot_weights(weights: Any, *, ax: Axes | None = None, title: str = "weights", **options: Any) -> Axes:
+def plot_weights(weights: Any, *, ax: Axes | None = None, title: str = marked("weights"), **options: Any) -> Axes:
     """Weights (Q, K) from 0, dark, to 1, bright."""
     defaults: dict[str, Any] = {**_ATTENTION, "cmap": WEIGHTS, "limits": (0.0, 1.0)}
     return plot_matrix(weights, ax=ax, title=title, **{**defaults, **options})
 
 
-def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = "allowed", **options: Any) -> Axes:
+def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = marked("allowed"), **options: Any) -> Axes:
     """A mask (Q, K) of bools, True = may attend: bright with 1, or crossed out with ×."""
     matrix = _matrix(allowed, "allowed")
     if matrix.dtype != bool:
@@ -96,7 +97,7 @@ def plot_mask(allowed: Any, *, ax: Axes | None = None, title: str = "allowed", *
     return plot_matrix(matrix.astype(float), ax=ax, title=title, **{**defaults, **options})
 
 
-_ATTENTION: dict[str, Any] = {"row_axis": "queries", "column_axis": "keys"}
+_ATTENTION: dict[str, Any] = {"row_axis": marked("queries"), "column_axis": marked("keys")}
 
 
 def _matrix(values: Any, name: str) -> np.ndarray:

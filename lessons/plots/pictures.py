@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from lessons.plots.describe import describe
+from lessons.plots.fonts import say_if_missing
+from lessons.wording import language, worded
 
 DPI = 120
 COLORS = 128  # of a picture: with a palette it takes less than half the room
@@ -28,7 +30,7 @@ class Picture:
     text: str
 
     def __repr__(self) -> str:
-        return f"[Figure: {self.alt}]\n{self.text}"
+        return worded("[Figure: {alt}]", alt=self.alt) + f"\n{self.text}"
 
     def to_html(self) -> str:
         data = base64.b64encode(self.png).decode()
@@ -47,9 +49,10 @@ class Picture:
 
 def take_picture(figure: Figure, alt: str, *, measured: bool = False) -> Picture:
     """The figure as a picture; the figure is closed. measured: the words leave the numbers out."""
+    say_if_missing(language())
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
-    text = "measured here" if measured else "\n".join(describe(ax) for ax in figure.axes).rstrip()
+    text = worded("measured here") if measured else "\n".join(describe(ax) for ax in figure.axes).rstrip()
     plt.close(figure)
     return Picture(with_palette(Image.open(buffer)), round(figure.get_figwidth() * 96), alt, text)
 

@@ -6,6 +6,7 @@ from random import Random
 
 from lessons.tasks.task import CHARACTERS, HELD_OUT, Task, pick
 from lessons.vocabulary import Vocabulary
+from lessons.wording import worded
 
 FIRST_YEAR, LAST_YEAR = 1900, 2099
 _MONTHS = "January February March April May June July August September October November December"
@@ -57,7 +58,7 @@ class Dates(Task):
     """March 3rd, 2024 → 2024-03-03, character by character, from 1900 to 2099."""
 
     def __init__(self):
-        unseen = (
+        unseen = worded(
             "Days of the year, such as 2 May: a tenth of the days never occur in training, in any year or spelling. "
             "Every month, every day of the month, every year and every spelling does."
         )

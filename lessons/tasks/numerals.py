@@ -9,6 +9,7 @@ from random import Random
 from lessons._checks import whole
 from lessons.tasks.task import CHARACTERS, HELD_OUT, Task, Writing, make_vocabulary
 from lessons.vocabulary import Vocabulary
+from lessons.wording import worded
 
 LARGEST = 99_999_999  # 9999 万 9999
 _SMALL = (
@@ -61,7 +62,7 @@ class Numerals(Task):
 
     def __init__(self, largest: int = 99_999):
         whole(999, LARGEST, largest=largest)
-        unseen = (
+        unseen = worded(
             "Groups of three digits, such as 305: a tenth of those from 100 to 999 never occur in training, neither as "
             "hundreds, tens and ones (305, 12305) nor as thousands (305000)."
         )

@@ -8,6 +8,7 @@ from torch import Tensor
 from lessons._checks import whole
 from lessons.tasks.task import HELD_OUT, SPACED, TRAIN, Batch, Task, check_draw
 from lessons.vocabulary import Vocabulary
+from lessons.wording import worded
 
 STEP = 7  # in training no letter is followed by the one 7 places after it in the alphabet
 
@@ -18,9 +19,10 @@ class Reversal(Task):
     def __init__(self, min_len: int = 2, max_len: int = 10):
         whole(2, min_len=min_len)
         whole(min_len, max_len=max_len)
-        unseen = (
-            f"Two neighboring letters, the second {STEP} places after the first in the alphabet, which starts again "
-            "after z: a h, b i, … z g. A held-out sequence has one such pair or more; a training sequence has none."
+        unseen = worded(
+            "Two neighboring letters, the second {step} places after the first in the alphabet, which starts again "
+            "after z: a h, b i, … z g. A held-out sequence has one such pair or more; a training sequence has none.",
+            step=STEP,
         )
         letters = Vocabulary(ascii_lowercase)
         super().__init__("reversal", 1, unseen, (letters, letters), (SPACED, SPACED))

@@ -13,6 +13,7 @@ from lessons._checks import positive, whole
 from lessons.tasks.reader import read_pairs
 from lessons.tasks.subwords import Subwords
 from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
+from lessons.wording import worded
 
 SAMPLE = Path(__file__).with_name("sentence_pairs.tsv")  # a small file, English and Chinese
 LEARNED_FROM = 50_000  # random pairs of the file, from which the subwords are learned
@@ -45,9 +46,10 @@ class SentencePairs(Task):
             raise ValueError(f"{self.path.name} has no pair to train on, only held-out ones; expected more pairs")
         sources, targets = zip(*learned_from)
         vocabs = Subwords(sources, vocab_size=vocab_size), Subwords(targets, vocab_size=vocab_size)
-        unseen = (
-            f"Whole sentences: about one source sentence in {held_out_every}, with all its translations. Characters "
-            "that never occur in training become <unk>."
+        unseen = worded(
+            "Whole sentences: about one source sentence in {every}, with all its translations. Characters "
+            "that never occur in training become <unk>.",
+            every=held_out_every,
         )
         name = f"sentence pairs of {self.path.name}"
         super().__init__(name, 5, unseen, vocabs, (vocabs[0].writing, vocabs[1].writing))

@@ -22,6 +22,7 @@ from lessons.tasks.reader import read_pairs
 from lessons.tasks.sentence_pairs import is_held_out, sample_pairs
 from lessons.tasks.subwords import Subwords
 from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
+from lessons.wording import worded
 
 T = TypeVar("T")
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -119,7 +120,10 @@ class PairStream(Task):
         self._checksums = {split: list(numbers) for split, numbers in about["splits"].items()}
         self._pairs = {split: _Pairs(self.folder, split, numbers[0]) for split, numbers in self._checksums.items()}
         source, target = (Subwords.from_json(text) for text in about["vocabs"])
-        unseen = f"Whole sentences: about one source sentence in {about['held_out_every']}, with all its translations."
+        unseen = worded(
+            "Whole sentences: about one source sentence in {every}, with all its translations.",
+            every=about["held_out_every"],
+        )
         super().__init__("sentence pairs", 5, unseen, (source, target), (source.writing, target.writing))
         self._window = window
         self._epoch: _Epoch | None = None

@@ -10,6 +10,7 @@ from random import Random
 from lessons.tasks import words
 from lessons.tasks.task import HELD_OUT, SPLITS, Task, Writing, longest_words, make_vocabulary, pick
 from lessons.tasks.words import NOUNS, VERBS, Noun, Person, Phrase, Verb
+from lessons.wording import worded
 
 SHORTEST, LONGEST = 4, 12  # words of a sentence, including the final . or ?
 KINDS = ("statement",) * 7 + ("negation",) * 5 + ("question",) * 5 + ("who", "what", "where")
@@ -32,10 +33,13 @@ class Translation(Task):
     """I did not buy a book at the shop yesterday. → 我昨天没在商店买书。"""
 
     def __init__(self):
-        unseen = (
-            "A verb with its object: a tenth of the pairs, such as {} {}, never occur in training, in any tense or "
-            "number. Every verb and every noun does."
-        ).format(*next((verb.base, noun.many) for verb, noun in PAIRS if is_held_out(verb.base, noun.one)))
+        verb, nouns = next((verb.base, noun.many) for verb, noun in PAIRS if is_held_out(verb.base, noun.one))
+        unseen = worded(
+            "A verb with its object: a tenth of the pairs, such as {verb} {nouns}, never occur in training, in any "
+            "tense or number. Every verb and every noun does.",
+            verb=verb,
+            nouns=nouns,
+        )
         vocabs = make_vocabulary(*_all_words(0)), make_vocabulary(*_all_words(1))
         known = frozenset(vocabs[0].words)
         english = Writing(lambda text: split_english(text, known), join_english)
