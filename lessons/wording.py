@@ -108,9 +108,9 @@ SENTENCES = marked("{items} {item}")
 
 
 def listed(items: Iterable[str], joined: str = COMMA) -> str:
-    """The items in a row; joined: how an item follows those before it, such as COMMA, AND or SENTENCES."""
+    """The items in a row, without empty ones; joined: how one follows the others, such as COMMA, AND or SENTENCES."""
     row = ""
-    for item in items:
+    for item in filter(None, items):
         row = worded(joined, items=row, item=item) if row else item
     return row
 

@@ -194,10 +194,8 @@ def test_texts_of_an_exercise():
 
 
 def test_lists():
-    assert [wording.listed(items) for items in ([], ["a"], ["a", "b"], ["a", "{b}", "c"])] == [
-        "",
-        "a",
-        "a, b",
-        "a, {b}, c",
-    ]
+    assert wording.listed([]) == wording.listed(["", ""]) == ""
+    assert wording.listed(["a", ""]) == wording.listed(["", "a"]) == "a"
+    assert wording.listed(["a", "{b}", "c"]) == "a, {b}, c"
     assert wording.listed(["a", "b", "c"], wording.AND) == "a and b and c"
+    assert wording.listed(["One.", "Two."], wording.SENTENCES) == "One. Two."

@@ -19,6 +19,7 @@ from nbformat.v4.nbjson import JSONReader
 from nbformat.validator import normalize
 
 from lessons import wording
+from lessons.wording import SENTENCES, listed, worded
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = Path(os.environ.get("COURSE_FOLDER", ROOT))  # where `work/` is; elsewhere if one course serves a class
@@ -118,14 +119,17 @@ def read(path: Path) -> NotebookNode:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CopyError(f"{path.name} cannot be read ({error}). It was left as it is.") from error
-    advice = "It was left as it is. Repair it, or move it away and run `make update`: you get a new copy."
+        sentence = worded("{file} cannot be read ({reason}). It was left as it is.", file=path.name, reason=error)
+        raise CopyError(sentence) from error
+    advice = worded("It was left as it is. Repair it, or move it away and run `make update`: you get a new copy.")
     if "\n<<<<<<<" in text or text.startswith("<<<<<<<"):
-        raise CopyError(f"{path.name} contains conflict markers (<<<<<<<) of git. {advice}")
+        found = worded("{file} contains conflict markers (<<<<<<<) of git.", file=path.name)
+        raise CopyError(listed([found, advice], SENTENCES))
     try:
         content = json.loads(text)
         if (version := content.get("nbformat", 4)) != 4:
-            raise CopyError(f"{path.name} has notebook format {version}; expected 4. {advice}")
+            found = worded("{file} has notebook format {version}; expected 4.", file=path.name, version=version)
+            raise CopyError(listed([found, advice], SENTENCES))
         with warnings.catch_warnings(action="ignore"):  # of ids that are missing or taken: they are made here
             _, notebook = normalize(nbformat.v4.upgrade(JSONReader().to_notebook(content)))
         nbformat.validate(notebook)
@@ -133,7 +137,8 @@ def read(path: Path) -> NotebookNode:
         raise
     except Exception as error:  # nbformat raises whatever its parts raise
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CopyError(f"{path.name} is not a valid notebook ({reason[:120]}). {advice}") from error
+        found = worded("{file} is not a valid notebook ({reason}).", file=path.name, reason=reason[:120])
+        raise CopyError(listed([found, advice], SENTENCES)) from error
     return notebook
 
 
@@ -167,7 +172,10 @@ def write_bytes(content: bytes, path: Path) -> None:
         finally:
             Path(temporary).unlink(missing_ok=True)
     except OSError as error:
-        raise CopyError(f"{path} cannot be written ({error.strerror}). Nothing was changed in it.") from error
+        sentence = worded(
+            "{file} cannot be written ({reason}). Nothing was changed in it.", file=path, reason=error.strerror
+        )
+        raise CopyError(sentence) from error
 
 
 def dated(path: Path) -> Path:
@@ -177,4 +185,4 @@ def dated(path: Path) -> Path:
         stamp = now.strftime("%Y-%m-%d %H.%M.%S") + (f" {more}" if more else "")
         if not (other := path.with_name(f"{path.stem} {stamp}{path.suffix}")).exists():
             return other
-    raise CopyError(f"{path.name} has a thousand copies of this second. Nothing was changed in it.")
+    raise CopyError(worded("{file} has a thousand copies of this second. Nothing was changed in it.", file=path.name))

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lessons.wording import VARIABLE
+from lessons.wording import VARIABLE, listed, worded
 from tools.copies import Copies, CopyError
 from tools.language import switch
 
@@ -43,9 +43,13 @@ def make_copies() -> Copies:
             copies.remember_language()
         copies.make_missing()
     except CopyError as error:
-        sys.exit(f"Your copies of the lessons cannot be made: {error}")
+        sys.exit(worded("Your copies of the lessons cannot be made: {reason}", reason=error))
     if outdated := copies.outdated():
-        print(f"There is a new edition of {', '.join(outdated)}: `make update` brings it into your copies.", flush=True)
+        names = listed(outdated)
+        print(
+            worded("There is a new edition of {names}: `make update` brings it into your copies.", names=names),
+            flush=True,
+        )
     return copies
 
 
@@ -53,7 +57,13 @@ def chosen(names: list[str], number: str) -> str:
     """The file of the lesson with this number."""
     numbers = {name[:2]: name for name in names if name[:2].isdigit()}
     if number not in numbers:
-        sys.exit(f"LESSON is {number!r}; expected one of {', '.join(numbers)}: make lab LESSON=03")
+        sys.exit(
+            worded(
+                "LESSON is {number!r}; expected one of {numbers}: make lab LESSON=03",
+                number=number,
+                numbers=listed(numbers),
+            )
+        )
     return numbers[number]
 
 

@@ -4,6 +4,7 @@ from copy import deepcopy
 
 from nbformat import NotebookNode
 
+from lessons.wording import worded
 from tools.copies import Copies, read, write
 from tools.merge import merge
 
@@ -30,7 +31,15 @@ def _switched(copies: Copies, name: str) -> list[str]:
     if own == origin:
         write(new, copies.own / name)
     elif merged != own:
-        done.append(f"{name} is in {copies.language} now; as it was before: {copies.replace(name, merged).name}")
+        before = copies.replace(name, merged).name
+        done.append(
+            worded(
+                "{name} is in {language} now; as it was before: {before}",
+                name=name,
+                language=copies.language,
+                before=before,
+            )
+        )
     copies.set_made_from(name, new)
     return done
 

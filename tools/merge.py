@@ -10,12 +10,13 @@ from copy import deepcopy
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from lessons.wording import marked, worded
 from tools.copies import clear
 
-GONE = "*What was above this cell is no longer in the lesson. Your own work stays.*"
-ANSWER_OF_OLD = "*This exercise is no longer in the lesson. Your answer stays.*"
-YOURS_OF_OLD = "*The cell above is new. Your own version of the old one stays here.*"
-NEW_STUB = "*This exercise has a new start. Your answer above stays. The new start:*\n\n```python\n{}\n```"
+GONE = marked("*What was above this cell is no longer in the lesson. Your own work stays.*")
+ANSWER_OF_OLD = marked("*This exercise is no longer in the lesson. Your answer stays.*")
+YOURS_OF_OLD = marked("*The cell above is new. Your own version of the old one stays here.*")
+NEW_STUB = marked("*This exercise has a new start. Your answer above stays. The new start:*\n\n```python\n{}\n```")
 
 
 def merge(origin: NotebookNode | None, own: NotebookNode, new: NotebookNode) -> NotebookNode:
@@ -63,7 +64,7 @@ def _both(old: NotebookNode | None, mine: NotebookNode, new: NotebookNode, ids: 
     if old is not None and old.source == new.source:
         return [kept]
     if _is_exercise(new) and same_kind:
-        return [kept, *_noted(NEW_STUB.format(new.source), mine, ids)]
+        return [kept, *_noted(NEW_STUB, mine, ids, new.source)]
     other = _learners(mine)
     other.id = _free(f"{mine.id[:40]}-yours", ids)
     return [deepcopy(new), *_noted(YOURS_OF_OLD, mine, ids), other]
@@ -86,12 +87,12 @@ def _learners(cell: NotebookNode) -> NotebookNode:
     return cell
 
 
-def _noted(note: str, cell: NotebookNode, ids: set[str]) -> list[NotebookNode]:
+def _noted(note: str, cell: NotebookNode, ids: set[str], *stub: str) -> list[NotebookNode]:
     """A line about a cell, unless an earlier update has put it there already."""
-    name = f"{cell.id[:40]}-{hashlib.sha256(note.encode()).hexdigest()[:8]}"
+    name = f"{cell.id[:40]}-{hashlib.sha256(note.format(*stub).encode()).hexdigest()[:8]}"
     if not note or name in ids:
         return []
-    return [new_markdown_cell(note, id=name)]
+    return [new_markdown_cell(worded(note).format(*stub), id=name)]
 
 
 def _free(name: str, ids: set[str]) -> str:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from lessons import progress
+from lessons.wording import SENTENCES, counted, listed, worded
 from tools.copies import HOME, Copies, CopyError, read
 from tools.merge import reset
 
@@ -17,7 +18,12 @@ def main(number: str, root: Path = HOME) -> int:
     copies = Copies(root)
     names = {name[:2]: name for name in copies.names() if name[:2].isdigit()}
     if number not in names:
-        print(f"LESSON is {number!r}; expected one of {', '.join(names)}: make reset LESSON=03", file=sys.stderr)
+        expected = worded(
+            "LESSON is {number!r}; expected one of {numbers}: make reset LESSON=03",
+            number=number,
+            numbers=listed(names),
+        )
+        print(expected, file=sys.stderr)
         return 1
     name = names[number]
     try:
@@ -29,10 +35,16 @@ def main(number: str, root: Path = HOME) -> int:
         print(error, file=sys.stderr)
         return 1
     progress.forget(number)
-    count = "1 exercise is" if changed == 1 else f"{changed} exercises are"
-    print(f"{name}: {count} back at the start." + (f" As it was before: {before.name}" if before else ""))
+    told = counted(
+        "{name}: {count} exercise is back at the start.",
+        "{name}: {count} exercises are back at the start.",
+        changed,
+        name=name,
+    )
+    kept = worded("As it was before: {name}", name=before.name) if before else ""
+    print(listed([told, kept], SENTENCES))
     if before:
-        print("If it is open in JupyterLab, reload it: File, Reload Notebook from Disk.")
+        print(worded("If it is open in JupyterLab, reload it: File, Reload Notebook from Disk."))
     return 0
 
 

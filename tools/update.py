@@ -6,6 +6,7 @@ Nothing of a learner's is lost: see tools/merge.py. The copy as it was before st
 import sys
 from pathlib import Path
 
+from lessons.wording import worded
 from tools.copies import HOME, Copies, CopyError, read
 from tools.merge import merge
 
@@ -34,13 +35,16 @@ def rename(copies: Copies) -> list[str]:
             old.rename(copies.own / same[0])
             origin.rename(copies.origin / same[0])
         except OSError as error:
-            raise CopyError(f"{old} cannot be renamed ({error.strerror}). It was left as it is.") from error
-        done.append(f"{origin.name} is now {same[0]}.")
+            sentence = worded(
+                "{file} cannot be renamed ({reason}). It was left as it is.", file=old, reason=error.strerror
+            )
+            raise CopyError(sentence) from error
+        done.append(worded("{old} is now {new}.", old=origin.name, new=same[0]))
     return done
 
 
 def make(copies: Copies) -> list[str]:
-    return [f"{name} is new." for name in copies.make_missing()]
+    return [worded("{name} is new.", name=name) for name in copies.make_missing()]
 
 
 def bring_up_to_date(name: str):
@@ -53,7 +57,7 @@ def bring_up_to_date(name: str):
         done: list[str] = []
         if merged != own:
             before = copies.replace(name, merged)
-            done.append(f"{name} is up to date; as it was before: {before.name}")
+            done.append(worded("{name} is up to date; as it was before: {before}", name=name, before=before.name))
         copies.set_made_from(name, new)
         return done
 
@@ -62,11 +66,15 @@ def bring_up_to_date(name: str):
 
 def main(root: Path = HOME) -> int:
     done, failed = update(Copies(root))
-    for sentence in done or (["Your copies are up to date."] if not failed else []):
+    for sentence in done or ([worded("Your copies are up to date.")] if not failed else []):
         print(sentence)
     if done:
-        print("If one of these notebooks is open in JupyterLab, reload it: File, Reload Notebook from Disk.")
-        print("If it has changes that aren't saved, save it instead, choose Overwrite, and run `make update` again.")
+        print(worded("If one of these notebooks is open in JupyterLab, reload it: File, Reload Notebook from Disk."))
+        print(
+            worded(
+                "If it has changes that aren't saved, save it instead, choose Overwrite, and run `make update` again."
+            )
+        )
     for sentence in failed:
         print(sentence, file=sys.stderr)
     return 1 if failed else 0
