@@ -12,7 +12,7 @@ from lessons.pretrained import load_translator
 from lessons.widgets import DecodingExplorer
 from tests.widgets.node import call_in_node
 
-COUNT, LONGEST = 24, 30
+FEW, ALL, LONGEST = 4, 24, 30  # sentences, and the most tokens of a translation
 CLOSE = 1e-4
 TINY = 1e-30  # float32 has nothing that is much smaller
 BEAMS = [{"width": width, "length_penalty": penalty} for width, penalty in ((1, 1.0), (2, 0.0), (4, 0.6), (5, 2.0))]
@@ -30,6 +30,11 @@ WRITE = """(module, { weights, cases }) => cases.map(({ about, state, acts }) =>
         return [now, logits && [...module.distribute(logits, module.orderOf(logits), now).after]];
     });
 })"""
+parts = pytest.mark.parametrize(
+    "part",
+    [slice(FEW), pytest.param(slice(FEW, ALL), marks=pytest.mark.thorough("20 more sentences in torch take 2 to 5 s"))],
+    ids=["few", "the others"],
+)
 UNIFORM = "(module, [seeds, places]) => seeds.map((seed) => places.map((place) => module.drawUniform(seed, place)))"
 
 
@@ -39,21 +44,28 @@ def call(tmp_path):
 
 
 @functools.cache
-def explorers():
-    """One for each sentence; no two of them are the same."""
+def sentences():
+    """No two of them are the same."""
+    _, task = load_translator()
+    found = [source for source, _ in task.examples(ALL, torch.Generator().manual_seed(0), "held_out")]
+    assert len(set(found)) == ALL
+    return found
+
+
+@functools.cache
+def explorer_of(sentence):
     model, task = load_translator()
-    pairs = task.examples(COUNT, torch.Generator().manual_seed(0), "held_out")
-    assert len({source for source, _ in pairs}) == COUNT
-    rows = [torch.tensor([task.encode(source)]) for source, _ in pairs]
-    join = task.writing("tgt").join
-    return [
-        DecodingExplorer(lambda src=src: Cached(model, src), task.tgt_vocab, join=join, max_len=LONGEST) for src in rows
-    ]
+    src, join = torch.tensor([task.encode(sentence)]), task.writing("tgt").join
+    return DecodingExplorer(lambda: Cached(model, src), task.tgt_vocab, join=join, max_len=LONGEST)
 
 
-def told(acts_of, which=None):
+def explorers(part):
+    return [explorer_of(sentence) for sentence in sentences()[part]]
+
+
+def told(acts_of, which):
     """acts_of(explorer): what is done with it."""
-    given = [(explorer, explorer.alone()) for explorer in which or explorers()]
+    given = [(explorer, explorer.alone()) for explorer in which]
     cases = [
         {"about": more["about"], "state": state_of(explorer), "acts": acts_of(explorer)} for explorer, more in given
     ]
@@ -78,21 +90,23 @@ def python(explorer, changes, button=None):
     return found
 
 
-def test_greedy_sentences_and_their_probabilities(call):
-    answers = call(WRITE, told(lambda _: [[{}, ["end"]], [{}, ["step"] * 4 + ["back"]]]))
-    for explorer, [(whole, _), (part, _)] in zip(explorers(), answers, strict=True):
+@parts
+def test_greedy_sentences_and_their_probabilities(call, part):
+    answers = call(WRITE, told(lambda _: [[{}, ["end"]], [{}, ["step"] * 4 + ["back"]]], explorers(part)))
+    for explorer, [(whole, _), (stepped, _)] in zip(explorers(part), answers, strict=True):
         (right, _), (begun, _) = python(explorer, {}, "end"), python(explorer, {})
         assert whole["chosen"] == right["chosen"] and len(right["chosen"]) > 3
         assert whole["shown"]["probabilities"] == pytest.approx(right["shown"]["probabilities"], abs=CLOSE)
         assert whole["shown"]["logits"] is None and whole["choice"]["next"] is None and whole["shown"]["own"] == []
-        assert part["chosen"] == right["chosen"][:3] and part["choice"]["next"] == right["chosen"][3]
+        assert stepped["chosen"] == right["chosen"][:3] and stepped["choice"]["next"] == right["chosen"][3]
         assert begun["chosen"] == []
 
 
-def test_beams_and_their_trees(call):
+@parts
+def test_beams_and_their_trees(call, part):
     acts = [[{"method": "beam", **options}, [button]] for options in BEAMS for button in ("step", "end")]
-    answers = call(WRITE, told(lambda _: acts))
-    for explorer, found in zip(explorers(), answers, strict=True):
+    answers = call(WRITE, told(lambda _: acts, explorers(part)))
+    for explorer, found in zip(explorers(part), answers, strict=True):
         for (changes, [button]), (now, _) in zip(acts, found, strict=True):
             right, _ = python(explorer, changes, button)
             shown, wanted = now["shown"], right["shown"]
@@ -119,16 +133,17 @@ def is_decided(explorer, chosen, options):
     return options["top_p"] == 1 or (ordered.cumsum(-1) - options["top_p"]).abs().min().item() > CLOSE
 
 
-def test_distributions_after_temperature_top_k_and_top_p(call):
+@parts
+def test_distributions_after_temperature_top_k_and_top_p(call, part):
     def acts_of(explorer):
         right, _ = python(explorer, {}, "end")
         begun = [right["chosen"][:1], right["chosen"][:3]]
         acts = [{"method": "sampling", "chosen": chosen, **options} for chosen in begun for options in CUTS]
         return [[changes, []] for changes in acts if is_decided(explorer, changes["chosen"], changes)]
 
-    given = told(acts_of)
-    assert sum(len(case["acts"]) for case in given["cases"]) > 0.9 * COUNT * 2 * len(CUTS)
-    for explorer, case, answers in zip(explorers(), given["cases"], call(WRITE, given), strict=True):
+    given = told(acts_of, explorers(part))
+    assert sum(len(case["acts"]) for case in given["cases"]) > 0.9 * len(given["cases"]) * 2 * len(CUTS)
+    for explorer, case, answers in zip(explorers(part), given["cases"], call(WRITE, given), strict=True):
         for (changes, _), (now, after) in zip(case["acts"], answers, strict=True):
             right, expected = python(explorer, changes)
             assert after == pytest.approx(expected.tolist(), abs=CLOSE)
@@ -146,14 +161,14 @@ def test_the_numbers_of_a_seed_are_uniform_and_independent(call):
 
 
 def test_a_seed_draws_the_same_and_each_word_as_often_as_it_is_likely(call):
-    hot = {"method": "sampling", "temperature": 3.0}
+    [first], hot = explorers(slice(1)), {"method": "sampling", "temperature": 3.0}
     whole = [[hot | {"seed": seed}, ["end"]] for seed in (*range(40), 0)]
     acts = whole + [[hot | {"seed": seed}, []] for seed in range(600)]
-    [answers] = call(WRITE, told(lambda _: acts, explorers()[:1]))
+    [answers] = call(WRITE, told(lambda _: acts, [first]))
     drawn = [now["chosen"] for now, _ in answers[: len(whole)]]
     assert drawn[0] == drawn[-1] and len({tuple(chosen) for chosen in drawn}) > 20
     words = torch.tensor([now["choice"]["next"] for now, _ in answers[len(whole) :]])
-    p, best = distribution(explorers()[0].logits, temperature=3.0).max(-1)
+    p, best = distribution(first.logits, temperature=3.0).max(-1)
     deviation = math.sqrt(p * (1 - p) / len(words))
     assert abs((words == best).float().mean() - p) < 4 * deviation < 0.1
 
