@@ -17,3 +17,4 @@ def test_names_and_formulas_are_not(text):
 
 def test_one_word_is_a_text_as_a_label():
     assert messages("code", 'plot(title="weights", kind="line")') == ["weights"]
+    assert messages("code", 'plot(**{"label": "keys", "kind": "line"})') == ["keys"]

@@ -16,7 +16,7 @@ WIDTH = 88
 FENCE = re.compile(r"^ *(```+|~~~+)(\w*)", re.M)
 NOT_WORDS = re.compile(r"`[^`]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\)|https?:\S+|^ *\|[-:| ]+\|$", re.M)
 WORD = re.compile(r"[A-Za-z]{2,}")
-LABELS = {"title", "xlabel", "ylabel", "row_axis", "column_axis", "label"}  # arguments of which one word is a text
+LABELS = {"title", "xlabel", "ylabel", "row_axis", "column_axis", "label"}  # options of which one word is a text
 PROSE = re.compile(r"[ :]")  # in a string of one word: "greedy:", "of 100", but not "reduction"
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(?:[^{}]|\{[^{}]*\})*\}")
 PIECE = re.compile(rf"{PLACEHOLDER.pattern}|[\x21-\x7a|~]+ ?|.", re.S)
@@ -116,6 +116,12 @@ def strings(source: str) -> Iterator[Part]:
         if isinstance(node, ast.Call)
         for keyword in node.keywords
         if keyword.arg in LABELS
+    } | {
+        id(value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values)
+        if isinstance(key, ast.Constant) and key.value in LABELS
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
