@@ -17,6 +17,7 @@ os.environ["LESSONS_STORED_EDITION"] = "1"  # notebooks that are run are compare
 os.environ["LESSONS_LANG"] = "en"  # whatever the language of the system
 
 use_forked_kernels()
+gc.set_threshold(20_000)  # from 700 new objects on, looking for unused circles took a tenth of the tests' time
 
 ROOT = Path(__file__).parent
 # tests/classroom and tests/tools wait for servers and the package index: beside what computes, not alone at the end.
