@@ -31,7 +31,7 @@ KEYWORDS = {"worded": None, "marked": None, "counted": (1, 2)}
 METHODS = [("**.py", "python"), ("**.js", "javascript")]
 OPTIONS = {"**.js": {"parse_template_string": True}}
 HEADING = re.compile(r"^#+ (.+)$", re.M)
-LINK = re.compile(r"\]\(([\w.]*)#([^ )]+)\)")
+LINK = re.compile(r"\]\(([\w.]*)#((?:[^ ()]|\([^ ()]*\))+)\)")
 
 
 def path_of(language: str, name: str) -> Path:
