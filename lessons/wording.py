@@ -116,13 +116,13 @@ def listed(items: Iterable[str], joined: str = COMMA) -> str:
 
 
 def worded_in_lesson(lesson: str, message: str) -> str:
-    """A text of an exercise; lesson: its number, "03"."""
+    """A text of an exercise, or the title "# 03 · …"; lesson: its number, "03"."""
     return _catalog(language(), lesson).get(message, message)
 
 
 @cache
 def _catalog(name: str, part: str) -> dict[str, str]:
-    """{English: translated} of one catalog: the package's, or all that the exercises of a lesson say."""
+    """{English: translated} of one catalog: the package's, or a lesson's title and all that its exercises say."""
     if name == ENGLISH:
         return {}
     from babel.messages.pofile import read_po
@@ -132,10 +132,10 @@ def _catalog(name: str, part: str) -> dict[str, str]:
     for path in (CATALOGS / name / "LC_MESSAGES").glob(f"{pattern}.po"):
         with path.open("rb") as file:
             for message in read_po(file, locale=name):
-                if (part == PACKAGE or message.context == "check") and message.id and not message.fuzzy:
-                    key, text = _one_of(message.id), _one_of(message.string)
-                    if text:
-                        found[key] = text
+                key, text = _one_of(message.id), _one_of(message.string)
+                wanted = part == PACKAGE or message.context == "check" or key.startswith("# ")
+                if wanted and key and text and not message.fuzzy:
+                    found[key] = text
     return found
 
 

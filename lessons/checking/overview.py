@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lessons import progress
-from lessons.wording import worded
+from lessons.wording import worded, worded_in_lesson
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,6 @@ def _lesson(path: Path, exercises: Sequence[str], said: dict[tuple[str, str], st
 
 
 def _title(path: Path) -> str:
-    """The heading of a notebook, without its number."""
+    """The heading of a notebook, in the language in use, without its number."""
     first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
-    return "".join(first).splitlines()[0].partition("· ")[2]
+    return worded_in_lesson(path.stem[:2], "".join(first).splitlines()[0]).partition("· ")[2]
