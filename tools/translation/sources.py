@@ -10,6 +10,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from unicodedata import east_asian_width
 
 WIDTH = 88
@@ -17,6 +18,8 @@ FENCE = re.compile(r"^ *(```+|~~~+)(\w*)", re.M)
 NOT_WORDS = re.compile(r"`[^`]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\)|https?:\S+|^ *\|[-:| ]+\|$", re.M)
 WORD = re.compile(r"[A-Za-z]{2,}")
 LABELS = {"title", "xlabel", "ylabel", "row_axis", "column_axis", "label"}  # options of which one word is a text
+# Words that lessons show as they are: in the rows of a table, the names of curves, the keys of what is printed.
+SHOWN = frozenset(Path(__file__).with_name("shown_words.txt").read_text(encoding="utf-8").split())
 PROSE = re.compile(r"[ :]")  # in a string of one word: "greedy:", "of 100", but not "reduction"
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(?:[^{}]|\{[^{}]*\})*\}")
 PIECE = re.compile(rf"{PLACEHOLDER.pattern}|[\x21-\x7a|~]+ ?|.", re.S)
@@ -131,7 +134,7 @@ def strings(source: str) -> Iterator[Part]:
         else:
             continue
         words = len(WORD.findall(PLACEHOLDER.sub(" ", message) if isinstance(node, ast.JoinedStr) else message))
-        said = isinstance(node, ast.JoinedStr) or id(node) in labels or PROSE.search(message)
+        said = isinstance(node, ast.JoinedStr) or id(node) in labels or PROSE.search(message) or message in SHOWN
         if words > 1 or (words and said):
             start = place(node.lineno, node.col_offset)
             end = place(node.end_lineno or node.lineno, node.end_col_offset or 0)
