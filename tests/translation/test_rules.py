@@ -17,6 +17,7 @@ RIGHT = [
     (r"$\text{scores}_{ij} = q_i \cdot k_j$", r"$\text{分数}_{ij} = q_i \cdot k_j$"),
     ("run: pip install git+<address of the course>", "请运行：pip install git+<课程的地址>"),
     ('<a href="https://one.org">one\'s page</a>', '<a href="https://one.org">安的网页</a>'),
+    ("`ids (B, t) → choose one`", "`ids (B, t) → 选一个`"),
     ("<details><summary>yes</summary>Right.</details>", "<details><summary>是</summary>对。</details>"),
 ]
 WRONG = [
@@ -29,6 +30,8 @@ WRONG = [
     ("<b>Hi</b>", "你好", "tags"),
     (r"$\text{scores} = q k^\top$", r"$\text{分数} = k q^\top$", "formulas"),
     ('<a href="https://one.org">here</a>', '<a href="https://two.org">这里</a>', "tags"),
+    ("`ids (B, 2) → choose one`", "`ids (B, 3) → 选一个`", "numbers"),
+    ("`ids → choose one`", "ids → 选一个", "code"),
     ("## Two", "两", "headings: 0; expected 1"),
     ("- a\n- b", "- 甲", "items of lists: 1; expected 2"),
     ("| a | b |\n|---|---|", "| 甲 | 乙 |", "rows of tables: 1; expected 2"),

@@ -22,6 +22,8 @@ def code(text):
         ("One\nparagraph.\n\n\n- a list\n- of two", ["One\nparagraph.", "- a list\n- of two"]),
         ("Only `code` counts here.", ["Only `code` counts here."]),
         ("`x` + $a b c$\n\n---\n\n<br>\n\n42", []),
+        ("`ids → choose one`\n\n`peak * (a line up)`", ["`ids → choose one`", "`peak * (a line up)`"]),
+        ("`output, _ = attend(query, key, value)`", []),
         ("| a b | c |\n|---|---|\n| word | x |", ["| a b | c |\n|---|---|\n| word | x |"]),
         ("Before:\n```python\nx = 1  # one word\n```\nafter it.", ["Before:", "one word", "after it."]),
         ("```python\nx = …  # which one?\n```", ["```python\nx = …  # which one?\n```"]),

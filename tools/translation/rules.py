@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from tools.translation.sources import PLACEHOLDER
+from tools.translation.sources import LINE_OF_CODE, PLACEHOLDER, is_code_in_words
 
 CHINESE = "\u3400-\u9fff"
 CODE = re.compile(r"`[^`\n]+`")
@@ -31,6 +31,8 @@ HALF_WIDTH = re.compile(
 
 def problems(message: str, text: str) -> Iterator[str]:
     """What is wrong with a translation, in sentences."""
+    if is_code_in_words(message) and LINE_OF_CODE.fullmatch(text):
+        message, text = message[1:-1], text[1:-1]
     message, text = (WORDS_IN_FORMULA.sub(r"\\text{}", each) for each in (message, text))
     for name, pattern in SAME.items():
         mine, right = ({match.group() for match in pattern.finditer(each)} for each in (text, message))

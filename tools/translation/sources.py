@@ -16,6 +16,7 @@ from unicodedata import east_asian_width
 WIDTH = 88
 FENCE = re.compile(r"^ *(```+|~~~+)(\w*)", re.M)
 NOT_WORDS = re.compile(r"`[^`]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\)|https?:\S+|^ *\|[-:| ]+\|$", re.M)
+LINE_OF_CODE = re.compile(r"`([^`\n]+)`")
 WORD = re.compile(r"[A-Za-z]{2,}")
 LABELS = {"title", "xlabel", "ylabel", "row_axis", "column_axis", "label"}  # options of which one word is a text
 # Words that lessons show as they are: in the rows of a table, the names of curves, the keys of what is printed.
@@ -75,11 +76,17 @@ def of_markdown(source: str) -> Iterator[Part]:
             blank = re.compile(r"\n[ \t]*(?=\n)|\n(?= *(```|~~~))|\Z").search(source, start)
             end = blank.start() if blank else len(source)
             text = source[start:end]
-            if WORD.search(NOT_WORDS.sub(" ", text)):
+            if WORD.search(NOT_WORDS.sub(" ", text)) or is_code_in_words(text):
                 yield Part(start, end, text, str)
         start = end + 1
         while start < len(source) and source[start] == "\n":
             start += 1
+
+
+def is_code_in_words(text: str) -> bool:
+    """A line such as `ids → logits → choose one`: it looks like code, and is there to be read."""
+    line = LINE_OF_CODE.fullmatch(text)
+    return line is not None and len(WORD.findall(text)) > 1 and not is_python(line[1])
 
 
 def is_python(code: str) -> bool:
