@@ -74,7 +74,7 @@ toy = Exercise(
 )
 in_steps = Exercise(
     name="my_pair",
-    reference=lambda x, double: double(double(x + 1)) + 1,
+    reference=lambda x, double: double(double(x.exp()).sin()).tanh(),
     call=unrecorded(_watched),
     stages=_watched,
     cases=lambda generator: [Case({"x": torch.randn(3, 4, generator=generator), "factor": 2.0})],
@@ -135,12 +135,12 @@ ANSWERS = {
     "an endless loop": _never_ends,
 }
 STEPS = {
-    "right": lambda x, double: double(double(1 + x)) + 1,
-    "the first is wrong": lambda x, double: double(double(x)),
-    "the second is wrong": lambda x, double: double(double(x + 1) - 3) + 1,
-    "the second is missing": lambda x, double: double(x + 1),
-    "one too many": lambda x, double: double(double(double(x + 1))),
-    "the end is wrong": lambda x, double: double(double(x + 1)),
+    "right": lambda x, double: double(double(x.exp()).sin()).tanh(),
+    "the first is wrong": lambda x, double: double(double(x.cos()).sin()).tanh(),
+    "the second is wrong": lambda x, double: double(double(x.exp()).atan()).tanh(),
+    "the second is missing": lambda x, double: double(x.exp()).tanh(),
+    "one too many": lambda x, double: double(double(double(x.exp()).sin())).tanh(),
+    "the end is wrong": lambda x, double: double(double(x.exp()).sin()).sigmoid(),
 }
 
 
