@@ -15,6 +15,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from lessons.attention import MultiHeadAttention, join_heads, split_heads
 from lessons.probes import influence, true_means_attend
+from lessons.wording import listed, marked, worded
 
 B, H, Q, K, D = 3, 2, 4, 5, 6
 TYPES = (torch.bool, torch.float32, torch.int64)
@@ -53,13 +54,13 @@ def mask_arguments() -> list[MaskArgument]:
     sizes: dict[str, Any] = {"dim_feedforward": 8, "dropout": 0.0, "batch_first": True}
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(D, H, **sizes), 1, enable_nested_tensor=False)
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(D, H, **sizes), 1)
-    module, alone = "nn.MultiheadAttention", "the same, self-attention, need_weights=False"
+    module, alone = "nn.MultiheadAttention", marked("the same, self-attention, need_weights=False")
     encodes, decodes = "nn.TransformerEncoder", "nn.TransformerDecoder"
     padding, source, target, of_memory = (f"{side}key_padding_mask" for side in ("", "src_", "tgt_", "memory_"))
     return [
         MaskArgument("lessons", "allowed", lambda q, k, m: ours(q, k, allowed=m)[0], ours),
         MaskArgument("F.scaled_dot_product_attention", "attn_mask", _by_function),
-        MaskArgument("FlexAttention", "mask_mod", _by_flex_attention, shape="a function of (b, h, q, k)"),
+        MaskArgument("FlexAttention", "mask_mod", _by_flex_attention, shape=marked("a function of (b, h, q, k)")),
         MaskArgument(module, "attn_mask", lambda q, k, m: theirs(q, k, k, attn_mask=m)[0], theirs),
         MaskArgument(module, padding, lambda q, k, m: theirs(q, k, k, key_padding_mask=m)[0], theirs, keys_only=True),
         MaskArgument(
@@ -77,7 +78,7 @@ def mask_arguments() -> list[MaskArgument]:
         MaskArgument(
             decodes, of_memory, lambda q, k, m: decoder(q, k, memory_key_padding_mask=m), decoder, keys_only=True
         ),
-        MaskArgument("by hand, with −1e9", "", _by_large_number),
+        MaskArgument(marked("by hand, with −1e9"), "", _by_large_number),
     ]
 
 
@@ -110,8 +111,10 @@ def ask(asked: MaskArgument) -> Answer:
     types = [str(t).removeprefix("torch.") for t in TYPES if accepts(torch.zeros(shapes[taken[0]], dtype=t))]
     empty, in_evaluation = (_empty_row(asked, attention, x, not attends, training) for training in (True, False))
     if in_evaluation != empty:
-        empty += f"; {in_evaluation} under eval() and no_grad"
-    return Answer("may attend" if attends else "blocked", asked.shape or ", ".join(taken), ", ".join(types), empty)
+        empty = worded("{empty}; {in_evaluation} under eval() and no_grad", empty=empty, in_evaluation=in_evaluation)
+    return Answer(
+        marked("may attend") if attends else marked("blocked"), asked.shape or ", ".join(taken), ", ".join(types), empty
+    )
 
 
 def as_table(answers: Iterable[tuple[MaskArgument, Answer]]) -> str:
@@ -119,11 +122,12 @@ def as_table(answers: Iterable[tuple[MaskArgument, Answer]]) -> str:
     arguments: dict[tuple[str, Answer], list[str]] = {}
     for asked, answer in answers:
         arguments.setdefault((asked.library, answer), []).append(f"`{asked.argument}`" if asked.argument else "")
-    lines = [" | argument | True means | shape | type | a row with no open key gives", " | ".join(["---"] * 6)]
+    heading = " | " + worded("argument | True means | shape | type | a row with no open key gives")
+    lines = [heading, " | ".join(["---"] * 6)]
     for (library, answer), names in arguments.items():
-        shape = answer.shape.replace(", (", "; (").replace(" ", "\u00a0").replace(";\u00a0(", ", (")
-        name = library if " " in library else f"`{library}`"
-        cells = name, ", ".join(names), f"**{answer.true_means}**", shape, answer.type, answer.empty_row
+        shape = worded(answer.shape).replace(", (", "; (").replace(" ", "\u00a0").replace(";\u00a0(", ", (")
+        name = worded(library) if " " in library else f"`{library}`"
+        cells = name, listed(names), f"**{worded(answer.true_means)}**", shape, answer.type, answer.empty_row
         lines.append(" | ".join(cells))
     return "\n".join(f"| {line} |" for line in lines)
 
@@ -140,7 +144,7 @@ def _empty_row(
             return "NaN"
     moved = influence(lambda tokens: attention(tokens, nothing), x, draws=1)
     itself = torch.eye(len(x), dtype=torch.bool)  # the residual connection of a layer
-    return "equal weights for all hidden keys" if (moved & ~itself).any() else "0"
+    return worded("equal weights for all hidden keys") if (moved & ~itself).any() else "0"
 
 
 def _by_function(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:

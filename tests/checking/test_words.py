@@ -13,9 +13,9 @@ from lessons.checking import limit
 from lessons.checking.engine import Case, Exercise, Mistake, rows_sum_to_one
 from lessons.checking.stages import recorded, unrecorded
 from lessons.exercises import show_progress
+from tests.foreign import english, speak_foreign
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 NAMES = re.compile(
     r"\b(my_pair|x|factor|def|double|None|True|False|nan|torch|nn|int|bool|float|int64|float16|float32|float64|tensor"
     r"|RuntimeError|too bad|raise|while|pass)\b",
@@ -23,23 +23,14 @@ NAMES = re.compile(
 )
 
 
-class Foreign(dict[str, str]):
-    """A catalog that has every message: its placeholders between Chinese characters."""
-
-    def get(self, message, default=None):
-        return "中".join(["", *PLACEHOLDER.findall(message), ""])
-
-
 @pytest.fixture
 def foreign(monkeypatch):
-    monkeypatch.setattr(wording, "_catalog", lambda language, part: {} if language == "en" else Foreign())
-    monkeypatch.setattr(wording, "_now", "zh_CN")
+    speak_foreign(monkeypatch)
 
 
-def english(text):
+def english_of(text):
     """The words of a report that are not names in code."""
-    shown = html.unescape(re.sub(r"<[^>]*>", " ", text))
-    return {*re.findall(r"[A-Za-z_][A-Za-z_0-9]*", NAMES.sub("", shown))}
+    return english(NAMES.sub("", html.unescape(re.sub(r"<[^>]*>", " ", text))))
 
 
 def pair(x, factor):
@@ -157,7 +148,7 @@ def test_a_report_has_no_english_word(foreign, monkeypatch, exercise, answer):
     monkeypatch.setattr(limit, "SECONDS", 0.3)
     report = exercise.check(answer)
     assert report.verdict in ("Right", "Not yet", "Not attempted")
-    assert english(repr(report)) == english(report._repr_html_()) == set()
+    assert english_of(repr(report)) == english_of(report._repr_html_()) == set()
 
 
 def test_without_a_translation_a_report_is_english(monkeypatch):
@@ -178,11 +169,11 @@ def test_the_language_changes_at_run_time(foreign):
 
 def test_hints_and_the_choice_of_an_answer_have_no_english_word(foreign, capsys):
     hints = toy.help()
-    assert english(repr(hints)) == set()
+    assert english_of(repr(hints)) == set()
     page = re.sub(r"<pre.*?</pre>", "", hints._repr_html_(), flags=re.S)
-    assert english(page) == {"lessons", "decoding", "distribution"}
+    assert english_of(page) == {"lessons", "decoding", "distribution"}
     assert toy.best(pair) is pair and toy.best(None) is pair
-    assert english(capsys.readouterr().out) == set()
+    assert english_of(capsys.readouterr().out) == set()
 
 
 def test_what_is_stored_stays_english(foreign, monkeypatch, tmp_path):
@@ -190,7 +181,7 @@ def test_what_is_stored_stays_english(foreign, monkeypatch, tmp_path):
     toy.check(ANSWERS["known mistake"])
     lines = (tmp_path / "progress.jsonl").read_text(encoding="utf-8").splitlines()
     assert progress.records(lines) == [progress.Record("03", "my_pair", "Not yet", toy.mistakes[0].name)]
-    assert english(repr(show_progress())) == english(show_progress()._repr_html_()) == set()
+    assert english_of(repr(show_progress())) == english_of(show_progress()._repr_html_()) == set()
 
 
 def test_all_that_an_exercise_says_is_in_its_texts(monkeypatch):
