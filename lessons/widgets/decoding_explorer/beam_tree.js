@@ -1,14 +1,15 @@
 import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { sayLog, chance } from "./candidates.js";
+import { listed, marked, worded } from "../shared/words.js";
 
 // The tree of a beam search, as a list that is indented: branches fold by a click, or by the arrow keys.
 
-const PLACES = ["", "1st", "2nd", "3rd", "4th", "5th"];
+const PLACES = ["", marked("1st of the beam"), marked("2nd of the beam"), marked("3rd of the beam"), marked("4th of the beam"), marked("5th of the beam")];
 const MARKS = { kept: "●", way: "", left: "○", dropped: "×" };
 
 const stateOf = ({ state, rank, finished }) => {
-  const words = { kept: `${PLACES[rank]} of the beam`, way: "", left: "left behind", dropped: "dropped" }[state];
-  return [words, finished ? "finished" : ""].filter(Boolean).join(", ");
+  const words = { kept: worded(PLACES[rank]), way: "", left: worded("left behind"), dropped: worded("dropped") }[state];
+  return listed([words, finished ? worded("finished") : ""].filter(Boolean));
 };
 
 export class BeamTree {
@@ -16,7 +17,7 @@ export class BeamTree {
     this.el = document.createElement("div");
     this.el.className = "dx-tree";
     this.el.setAttribute("role", "tree");
-    this.el.setAttribute("aria-label", "sentences of the beam search");
+    this.el.setAttribute("aria-label", worded("sentences of the beam search"));
     this.turned = new Map(); // what the learner has folded and unfolded
     this.active = "";
     this.el.addEventListener("click", (event) => {
@@ -78,7 +79,9 @@ export class BeamTree {
     const says = stateOf(node);
     const sign = children.length ? (folded ? "▸" : "▾") : "";
     const numbers = [chance(Math.exp(log_prob)), sayLog(log_prob), sayLog(score)];
-    const label = `${this.words[node.word]}: probability ${numbers[0]}, log ${numbers[1]}, score ${numbers[2]}${says ? `, ${says}` : ""}`;
+    const [probability, log, points] = numbers;
+    const said = worded("{word}: probability {probability}, log {log}, score {score}", { word: this.words[node.word], probability, log, score: points });
+    const label = listed([said, ...(says ? [says] : [])]);
     return `<div role="treeitem" class="dx-${state}" data-key="${key}" data-score="${score}" data-rank="${node.rank}" tabindex="-1" aria-level="${level}" aria-posinset="${place}" aria-setsize="${of}"
       ${children.length ? `aria-expanded="${!folded}"` : ""} aria-label="${escapeText(label)}" ${QUIET}>` +
       `<span class="dx-word" style="padding-left:${(level - 1) * this.indent}px"><i>${sign}</i><b title="${word}">${word}</b></span>` +

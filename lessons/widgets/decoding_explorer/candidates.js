@@ -1,6 +1,7 @@
 import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { softmax } from "../shared/attention.js";
 import { TOP } from "./constants.js";
+import { listed, worded } from "../shared/words.js";
 
 // The next word: the probabilities as `distribution` in lessons/decoding/sampling.py has them, and a list of the most likely ones.
 
@@ -43,7 +44,7 @@ export class Candidates {
   constructor(onTake) {
     this.el = document.createElement("ol");
     this.el.className = "dx-list";
-    this.el.setAttribute("aria-label", "candidates for the next word");
+    this.el.setAttribute("aria-label", worded("candidates for the next word"));
     this.active = 0;
     this.el.addEventListener("click", (event) => {
       const row = event.target.closest("[data-id]");
@@ -65,7 +66,7 @@ export class Candidates {
     const drawn = possible.slice(0, TOP);
     if (next !== null && !drawn.includes(next)) drawn.push(next);
     const place = new Map(order.map((id, i) => [id, i]));
-    const cut = (id) => (place.get(id) >= byK ? "cut by top-k" : place.get(id) >= kept ? "cut by top-p" : "");
+    const cut = (id) => (place.get(id) >= byK ? worded("cut by top-k") : place.get(id) >= kept ? worded("cut by top-p") : "");
     this.resize(drawn.length);
     this.buttons.forEach((row, i) => this.paint(row, drawn[i], words[drawn[i]], model[drawn[i]], after[drawn[i]], cut(drawn[i]), drawn[i] === next ? why : ""));
     this.activate(Math.min(this.active, drawn.length - 1));
@@ -95,8 +96,8 @@ export class Candidates {
     ours.textContent = chance(model);
     theirs.textContent = cut ? "×" : chance(after);
     note.textContent = cut || why;
-    const words = [`${chance(model)} by the model`, cut || `${chance(after)} with the options`, ...(why ? [why] : [])];
-    row.setAttribute("aria-label", `${word}: ${words.join(", ")}`);
+    const [first, second] = [worded("{probability} by the model", { probability: chance(model) }), cut || worded("{probability} with the options", { probability: chance(after) })];
+    row.setAttribute("aria-label", worded("{where}: {what}", { where: word, what: listed([first, second, ...(why ? [why] : [])]) }));
   }
 
   activate(index) {
@@ -116,8 +117,8 @@ export class Candidates {
 
 /** The words so far, each with its probability. */
 export function drawWords(list, words, { chosen, probabilities, own }) {
-  const word = (id, i) => `<li class="${own.includes(i) ? "dx-own" : ""}"><b>${escapeText(words[id])}</b><span>${chance(probabilities[i])}</span>${own.includes(i) ? "<em>your choice</em>" : ""}</li>`;
-  list.innerHTML = `<li class="dx-begin"><b>begin</b></li>${chosen.map(word).join("")}`;
+  const word = (id, i) => `<li class="${own.includes(i) ? "dx-own" : ""}"><b>${escapeText(words[id])}</b><span>${chance(probabilities[i])}</span>${own.includes(i) ? `<em>${worded("your choice")}</em>` : ""}</li>`;
+  list.innerHTML = `<li class="dx-begin"><b>${worded("begin")}</b></li>${chosen.map(word).join("")}`;
 }
 
 /** The product of the words' probabilities, written out. */
@@ -125,7 +126,7 @@ export function multiplied(probabilities) {
   const product = probabilities.reduce((a, b) => a * b, 1);
   const log = probabilities.reduce((sum, p) => sum + Math.log(p), 0);
   const factors = probabilities.length > 1 && probabilities.length <= 6 ? `${probabilities.map(chance).join(" × ")} = ` : "";
-  return `Its probability by the model: ${factors}${chance(product)}; its log: ${sayLog(log)}.`;
+  return worded("Its probability by the model: {product}; its log: {log}.", { product: factors + chance(product), log: sayLog(log) });
 }
 
 export const sayLog = (x) => (Number.isFinite(x) ? x.toFixed(2).replace(/^-(?!0\.00$)/, "−").replace("-", "") : "−∞");

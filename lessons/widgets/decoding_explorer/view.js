@@ -5,33 +5,34 @@ import { BEAM, DECIDES, GREEDY, LIMITS, MAX_WIDTH, METHODS, SAMPLING } from "./c
 import { BeamTree } from "./beam_tree.js";
 import { Candidates, distribute, drawWords, multiplied, orderOf, sayLog, chance } from "./candidates.js";
 import { Writer } from "./writer.js";
+import { SEMICOLON, SENTENCES, counted, listed, marked, worded } from "../shared/words.js";
 
 // DecodingExplorer: the controls redraw the candidates at once; each step is Python's, or, where there is none, the writer's.
 
 const SCALES = { temperature: 10, top_p: 100, length_penalty: 10 }; // their sliders count in tenths or hundredths
 const MOST_K = 50; // of the slider; code may set more
-const WAYS = { step: "Step ▸", back: "◂ Back", end: "To the end", again: "Start again" };
+const WAYS = { step: marked("Step ▸"), back: marked("◂ Back"), end: marked("To the end"), again: marked("Start again") };
 const scaled = (name, label) => {
   const [low, high] = LIMITS[name].map((x) => Math.round(x * SCALES[name]));
   return `<label>${label}<span class="lw-slider"><input type="range" data-part="${name}" min="${low}" max="${high}" step="1" ${QUIET}><output data-part="${name}-shown"></output></span></label>`;
 };
 const frame = () => `
-  <div class="lw-bar">${choice("method", "method", METHODS)}
-    <div class="lw-bar dx-group" data-part="by-words">${scaled("temperature", "temperature")}${slider("top_k", "top-k", 0, MOST_K, 1)}${scaled("top_p", "top-p")}
-      <span data-part="by-draws">${slider("seed", "seed", 0, 99, 1)}</span></div>
-    <div class="lw-bar dx-group" data-part="by-beam">${slider("width", "width of the beam", 1, MAX_WIDTH, 1)}${scaled("length_penalty", "length penalty")}</div></div>
-  <div class="lw-bar dx-buttons">${["back", "step", "end", "again"].map((name) => button(name, WAYS[name])).join("")}<span data-part="place"></span></div>
+  <div class="lw-bar">${choice("method", worded("method"), METHODS)}
+    <div class="lw-bar dx-group" data-part="by-words">${scaled("temperature", worded("temperature"))}${slider("top_k", "top-k", 0, MOST_K, 1)}${scaled("top_p", "top-p")}
+      <span data-part="by-draws">${slider("seed", worded("seed"), 0, 99, 1)}</span></div>
+    <div class="lw-bar dx-group" data-part="by-beam">${slider("width", worded("width of the beam"), 1, MAX_WIDTH, 1)}${scaled("length_penalty", worded("length penalty"))}</div></div>
+  <div class="lw-bar dx-buttons">${["back", "step", "end", "again"].map((name) => button(name, worded(WAYS[name]))).join("")}<span data-part="place"></span></div>
   <p class="lw-readout dx-about" data-part="about"></p>
-  <div data-part="writing"><h4>The sentence so far</h4><ol class="dx-words" data-part="sentence" aria-label="the sentence so far"></ol>
+  <div data-part="writing"><h4>${worded("The sentence so far")}</h4><ol class="dx-words" data-part="sentence" aria-label="${worded("the sentence so far")}"></ol>
     <p class="dx-product" data-part="product"></p>
-    <h4 data-part="heading">The next word</h4>
-    <div data-part="next"><div class="dx-heads" aria-hidden="true"><span></span><span>word</span><span></span><span><i class="dx-key"></i>the model’s</span><span><i class="dx-key dx-solid"></i>with the options</span><span></span></div>
+    <h4 data-part="heading">${worded("The next word")}</h4>
+    <div data-part="next"><div class="dx-heads" aria-hidden="true"><span></span><span>${worded("word")}</span><span></span><span><i class="dx-key"></i>${worded("the model’s")}</span><span><i class="dx-key dx-solid"></i>${worded("with the options")}</span><span></span></div>
       <div data-part="list"></div><p class="dx-rest" data-part="rest"></p></div></div>
-  <div data-part="searching"><h4>The search so far</h4>
+  <div data-part="searching"><h4>${worded("The search so far")}</h4>
     <p class="lw-readout" data-part="untouched"></p>
-    <div data-part="searched"><div class="dx-scroll" data-part="scroll"><div class="dx-treeheads" aria-hidden="true"><span>word</span><span>probability</span><span>its log</span><span>score</span><span></span></div><div data-part="tree"></div></div>
-    <p class="lw-legend"><span>● in the beam now</span><span>○ left behind: was kept, nothing of it is</span><span>× dropped: never kept; the best of these are drawn</span><span>▾ ▸ a click, Enter, or the arrow keys fold and unfold</span></p></div>
-    <div class="dx-tiles"><section><h4 data-part="best-title"></h4><p data-part="best"></p></section><section><h4>greedy, for comparison</h4><p data-part="greedy"></p></section></div></div>
+    <div data-part="searched"><div class="dx-scroll" data-part="scroll"><div class="dx-treeheads" aria-hidden="true"><span>${worded("word")}</span><span>${worded("probability")}</span><span>${worded("its log")}</span><span>${worded("score")}</span><span></span></div><div data-part="tree"></div></div>
+    <p class="lw-legend"><span>${worded("● in the beam now")}</span><span>${worded("○ left behind: was kept, nothing of it is")}</span><span>${worded("× dropped: never kept; the best of these are drawn")}</span><span>${worded("▾ ▸ a click, Enter, or the arrow keys fold and unfold")}</span></p></div>
+    <div class="dx-tiles"><section><h4 data-part="best-title"></h4><p data-part="best"></p></section><section><h4>${worded("greedy, for comparison")}</h4><p data-part="greedy"></p></section></div></div>
   <p class="lw-readout" data-part="readout"></p>
   <p class="lw-warning" data-part="warning" role="status"></p>`;
 
@@ -111,10 +112,10 @@ class Decoding extends View {
     this.find("by-beam").hidden = method !== BEAM;
     this.find("top_k").max = Math.min(MOST_K, words.length);
     this.find("top_k").value = top_k;
-    const texts = { top_k: top_k ? `${top_k} ${top_k === 1 ? "word" : "words"}` : "off" };
+    const texts = { top_k: top_k ? counted("{count} word", "{count} words", top_k) : worded("off") };
     for (const [name, scale] of Object.entries(SCALES)) {
       this.find(name).value = Math.round(state[name] * scale);
-      texts[name] = name === "top_p" && state.top_p === 1 ? "off" : String(state[name]);
+      texts[name] = name === "top_p" && state.top_p === 1 ? worded("off") : String(state[name]);
     }
     for (const [name, text] of Object.entries(texts)) {
       this.write(`${name}-shown`, text);
@@ -124,11 +125,17 @@ class Decoding extends View {
   }
 
   about({ method, width, length_penalty, seed }) {
-    if (method === GREEDY) return "Greedy takes the most likely token at each step. Temperature, top-k and top-p change the probabilities, but not which token is the most likely.";
-    if (method === SAMPLING) return `Sampling draws the next token: one with probability 0.30 comes up about 30 times in 100. ` +
-      `Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that sum to p. Seed ${seed} always draws the same${this.writer ? "; in JupyterLab, where Python draws, it draws other words" : ""}.`;
-    const score = length_penalty ? `score = log-probability ÷ ((5 + length) / 6)${length_penalty === 1 ? "" : ` to the power ${length_penalty}`}` : "score = log-probability";
-    return `${width === 1 ? "A beam of 1 is greedy: only the best sentence is kept" : `The ${width} best sentences go on, at each step, and all others are dropped`}. Best means the highest score; ${score}.`;
+    if (method === GREEDY) return worded("Greedy takes the most likely token at each step. Temperature, top-k and top-p change the probabilities, but not which token is the most likely.");
+    if (method === SAMPLING) return listed([
+      worded("Sampling draws the next token: one with probability 0.30 comes up about 30 times in 100."),
+      worded("Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that sum to p."),
+      this.writer ? worded("Seed {seed} always draws the same; in JupyterLab, where Python draws, it draws other words.", { seed }) : worded("Seed {seed} always draws the same.", { seed }),
+    ], SENTENCES);
+    const best = width === 1 ? worded("A beam of 1 is greedy: only the best sentence is kept.") : worded("The {width} best sentences go on, at each step, and all others are dropped.", { width });
+    const score = length_penalty === 0 ? worded("Best means the highest score; score = log-probability.")
+      : length_penalty === 1 ? worded("Best means the highest score; score = log-probability ÷ ((5 + length) / 6).")
+        : worded("Best means the highest score; score = log-probability ÷ ((5 + length) / 6) to the power {penalty}.", { penalty: length_penalty });
+    return listed([best, score], SENTENCES);
   }
 
   disable(atStart, atEnd) {
@@ -142,20 +149,20 @@ class Decoding extends View {
     const { chosen, logits } = shown;
     const count = chosen.length;
     this.disable(count === 0, logits === null);
-    this.write("place", `${count} ${count === 1 ? "word" : "words"}${logits === null ? ", finished" : ""}`);
+    this.write("place", listed([counted("{count} word", "{count} words", count), ...(logits === null ? [worded("finished")] : [])]));
     if (shown !== this.drawnWords) {
       drawWords(this.find("sentence"), words, shown);
-      this.write("product", count ? multiplied(shown.probabilities) : "No tokens yet.");
+      this.write("product", count ? multiplied(shown.probabilities) : worded("No tokens yet."));
       this.logits = logits && readDoubles(logits);
       this.order = logits && orderOf(this.logits);
       this.drawnWords = shown;
     }
-    this.write("heading", logits !== null ? "The next word" : shown.full ? `No token follows: there are ${count}, the maximum.` : "No token follows EOS.");
+    this.write("heading", logits !== null ? worded("The next word") : shown.full ? worded("No token follows: there are {count}, the maximum.", { count }) : worded("No token follows EOS."));
     if (logits === null && this.find("next").contains(document.activeElement)) this.find("back").focus();
     this.find("next").hidden = logits === null;
     if (logits !== null) this.drawCandidates(state);
-    this.write("readout", logits === null ? "Page Up goes back one token." :
-      "Click a token, or press Enter on it, to take it instead of the method’s choice; the arrow keys move, Page Down steps, Page Up goes back.");
+    this.write("readout", logits === null ? worded("Page Up goes back one token.") :
+      worded("Click a token, or press Enter on it, to take it instead of the method’s choice; the arrow keys move, Page Down steps, Page Up goes back."));
   }
 
   drawCandidates(state) {
@@ -163,15 +170,16 @@ class Decoding extends View {
     const order = this.order;
     const settled = DECIDES.every((name) => alike(made[name], state[name]));
     const next = settled || (method === GREEDY && made.method === GREEDY && alike(made.chosen, state.chosen)) ? made.next : null;
-    const why = method === GREEDY ? "greedy’s choice" : `drawn by seed ${state.seed}`;
+    const why = method === GREEDY ? worded("greedy’s choice") : worded("drawn by seed {seed}", { seed: state.seed });
     const found = distribute(this.logits, order, state, settled ? made.kept : null);
     const { drawn, possible, cut } = this.list.show({ words, order, ...found, next, why });
     const impossible = words.length - possible;
     const sum = (numbers) => chance(order.reduce((total, id) => (drawn.includes(id) ? total : total + numbers[id]), 0));
-    const others = possible > drawn.length ? [`${possible - drawn.length} other tokens: ${sum(found.model)} by the model, ${sum(found.after)} with the options`] : [];
-    if (cut) others.push(`${cut} of ${possible} tokens ${cut === 1 ? "is" : "are"} cut`);
-    if (impossible) others.push(`${impossible} ${impossible === 1 ? "token has" : "tokens have"} probability 0`);
-    this.write("rest", others.length ? `${others.join("; ")}.` : "");
+    const left = { count: possible - drawn.length, model: sum(found.model), after: sum(found.after) };
+    const others = left.count > 0 ? [worded("{count} other tokens: {model} by the model, {after} with the options", left)] : [];
+    if (cut) others.push(counted("{count} of {possible} tokens is cut", "{count} of {possible} tokens are cut", cut, { possible }));
+    if (impossible) others.push(counted("{count} token has probability 0", "{count} tokens have probability 0", impossible));
+    this.write("rest", others.length ? worded("{text}.", { text: listed(others, SEMICOLON) }) : "");
   }
 
   // The beam
@@ -180,19 +188,19 @@ class Decoding extends View {
     const { nodes, best, greedy, ended } = shown;
     const at = shown.beam[2];
     this.disable(at === 0, ended);
-    this.write("place", `${at} ${at === 1 ? "step" : "steps"}${ended ? ", finished" : ""}`);
+    this.write("place", listed([counted("{count} step", "{count} steps", at), ...(ended ? [worded("finished")] : [])]));
     this.find("searched").hidden = at === 0;
-    this.write("untouched", at ? "" : "No tokens yet. Step starts with the most likely first tokens.");
+    this.write("untouched", at ? "" : worded("No tokens yet. Step starts with the most likely first tokens."));
     if (shown !== this.drawnBeam) {
       this.tree.show(nodes, words);
       this.tree.reveal(this.find("scroll"));
     }
     this.drawnBeam = shown;
-    const numbers = (log) => `probability ${chance(Math.exp(log))}, its log ${sayLog(log)}`;
-    this.write("best-title", ended ? "the beam’s best" : "the beam’s best so far");
-    this.write("best", best ? `${best.text}: ${numbers(best.log_prob)}, score ${sayLog(best.score)}` : "nothing yet");
-    this.write("greedy", `${greedy.text}: ${numbers(greedy.log_prob)}`);
-    this.write("readout", "Page Down steps, Page Up goes back.");
+    const said = ({ text, log_prob, score }) => ({ text, probability: chance(Math.exp(log_prob)), log: sayLog(log_prob), score: score === undefined ? "" : sayLog(score) });
+    this.write("best-title", ended ? worded("the beam’s best") : worded("the beam’s best so far"));
+    this.write("best", best ? worded("{text}: probability {probability}, its log {log}, score {score}", said(best)) : worded("nothing yet"));
+    this.write("greedy", worded("{text}: probability {probability}, its log {log}", said(greedy)));
+    this.write("readout", worded("Page Down steps, Page Up goes back."));
   }
 }
 

@@ -13,6 +13,7 @@ from lessons.vocabulary import Vocabulary
 from lessons.widgets.decoding_explorer import beam_tree
 from lessons.widgets.decoding_explorer.constants import DECIDES, TOP
 from lessons.widgets.pictures import Panel, format_number
+from lessons.wording import SEMICOLON, listed, worded
 
 
 class Explorer(Protocol):
@@ -88,43 +89,54 @@ def words_panel(explorer: Explorer) -> Panel:
     logits, drawn_by = explorer.logits, explorer.probabilities
     if logits is None or drawn_by is None:
         row = torch.tensor([[math.exp(x) for x in explorer.log_probs]])
-        title, names = "The words of the sentence", ["probability"]
-        return Panel("values", title, names, explorer.sentence, row, row_axis="", column_axis="word", main=True)
+        title, names, axis = worded("The words of the sentence"), [worded("probability")], worded("word")
+        return Panel("values", title, names, explorer.sentence, row, row_axis="", column_axis=axis, main=True)
     both = torch.stack([logits.double().softmax(dim=-1), drawn_by.double()])
     top = both[0].sort(descending=True, stable=True).indices[:TOP]
     top = top[both[0, top] > 0]
     others = (1 - both[:, top].sum(dim=-1, keepdim=True)).clamp(min=0).round(decimals=6)
     values = torch.cat([both[:, top], others], dim=1)
     cut = drawn_by[top] == 0
-    columns = [f"{word} (cut)" if out else word for word, out in zip(explorer.vocab.decode(top), cut.tolist())]
-    title = f"The next word: temperature {explorer.temperature:g}, {say_limits(explorer)}"
-    rows, axes = ["the model's", "with the options"], ("probability", "word")
-    return Panel("weights", title, rows, [*columns, "all others"], values, None, *axes, main=True)
-
-
-def say_limits(explorer: Explorer) -> str:
-    top_p = f"{explorer.top_p:g}" if explorer.top_p < 1 else "off"
-    return f"top-k {explorer.top_k or 'off'}, top-p {top_p}"
+    words = zip(explorer.vocab.decode(top), cut.tolist())
+    columns = [worded("{word} (cut)", word=word) if out else word for word, out in words]
+    title = worded(
+        "The next word: temperature {temperature}, top-k {top_k}, top-p {top_p}",
+        temperature=f"{explorer.temperature:g}",
+        top_k=explorer.top_k or worded("off"),
+        top_p=f"{explorer.top_p:g}" if explorer.top_p < 1 else worded("off"),
+    )
+    rows, axes = [worded("the model's"), worded("with the options")], (worded("probability"), worded("word"))
+    return Panel("weights", title, rows, [*columns, worded("all others")], values, None, *axes, main=True)
 
 
 def beam_panel(explorer: Explorer) -> Panel:
     """The beam, best first."""
-    title = f"A beam of {explorer.width}, length penalty {explorer.length_penalty:g}, after step {explorer.depth}"
+    title = worded(
+        "A beam of {width}, length penalty {penalty}, after step {depth}",
+        width=explorer.width,
+        penalty=f"{explorer.length_penalty:g}",
+        depth=explorer.depth,
+    )
     kept = explorer.steps[-1].kept if explorer.depth else []
-    rows = [explorer.say(hypothesis.ids[1:]) for hypothesis in kept] or ["nothing yet"]
+    rows = [explorer.say(hypothesis.ids[1:]) for hypothesis in kept] or [worded("nothing yet")]
     numbers = [[math.exp(h.log_prob), h.log_prob, h.score] for h in kept] or [[1.0, 0.0, 0.0]]
-    columns, axes = ["probability", "its log", "score"], ("sentence", "number")
+    columns = [worded("probability"), worded("its log"), worded("score")]
+    axes = worded("sentence"), worded("number")
     return Panel("values", title, rows, columns, torch.tensor(numbers), None, *axes, main=True)
 
 
 def word_lines(explorer: Explorer) -> list[str]:
-    whose = {True: ", your choice", False: ""}
+    whose = {True: [worded("your choice")], False: []}
     words = zip(explorer.sentence, explorer.log_probs)
-    return [f"{word} {chance(math.exp(x))}{whose[i in explorer.own]}" for i, (word, x) in enumerate(words)]
+    return [listed([f"{word} {chance(math.exp(x))}", *whose[i in explorer.own]]) for i, (word, x) in enumerate(words)]
 
 
 def beam_lines(explorer: Explorer) -> list[str]:
     def names(hypotheses: list[Hypothesis]) -> str:
-        return "; ".join(f"{explorer.say(h.ids[1:])} {chance(math.exp(h.log_prob))}" for h in hypotheses) or "none"
+        said = (f"{explorer.say(h.ids[1:])} {chance(math.exp(h.log_prob))}" for h in hypotheses)
+        return listed(said, SEMICOLON) or worded("none")
 
-    return [f"kept: {names(step.kept)}. Dropped: {names(step.dropped)}." for step in explorer.steps]
+    return [
+        worded("kept: {kept}. Dropped: {dropped}.", kept=names(step.kept), dropped=names(step.dropped))
+        for step in explorer.steps
+    ]

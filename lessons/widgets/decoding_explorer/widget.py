@@ -18,6 +18,7 @@ from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared.alone import page, separator
 from lessons.widgets.shared.weights import pack
+from lessons.wording import counted, listed, worded
 
 
 class DecodingExplorer(LessonWidget):
@@ -313,7 +314,11 @@ class DecodingExplorer(LessonWidget):
         if self.method != BEAM:
             return ""
         chosen, log_prob = self.greedy_sentence
-        return f"Greedy, for comparison: {self.say(chosen)} ({views.chance(math.exp(log_prob))})"
+        return worded(
+            "Greedy, for comparison: {text} ({probability})",
+            text=self.say(chosen),
+            probability=views.chance(math.exp(log_prob)),
+        )
 
     def lines(self) -> list[str]:
         """Each step in words."""
@@ -321,8 +326,8 @@ class DecodingExplorer(LessonWidget):
 
     def __repr__(self) -> str:
         if self.method == BEAM:
-            name = f"beam of {self.width}, step {self.depth}"
+            name = worded("beam of {width}, step {depth}", width=self.width, depth=self.depth)
         else:
-            name = f"{self.method}, {len(self.chosen)} {'word' if len(self.chosen) == 1 else 'words'}"
-        written = f"{self.say(self._ids())} ({views.chance(self.probability)})" if self._ids() else "no tokens yet"
-        return f"DecodingExplorer: {name}: {written}"
+            name = listed([worded(self.method), counted("{count} word", "{count} words", len(self.chosen))])
+        written = f"{self.say(self._ids())} ({views.chance(self.probability)})" if self._ids() else ""
+        return worded("DecodingExplorer: {name}: {written}", name=name, written=written or worded("no tokens yet"))

@@ -1,15 +1,15 @@
-import { CROSS } from "../shared/constants.js";
+import { marked, worded } from "../shared/words.js";
+import { STACKS, SUBLAYER_NAMES } from "./layout.js";
 
 // Changes: what they are called, what is the same, and how Python writes them.
 
-const PARTS = { self_attn: "self-attention", cross_attn: CROSS, feed_forward: "feed-forward" };
 const FIELDS = ["at", "head", "query", "key", "side", "token", "other", "word"];
 
 /** The name of one place, or of all that a pattern stands for. */
 export function placeName(at) {
   const [stack, layer, part] = at.split(".");
-  const name = PARTS[part] ?? "all";
-  return layer === "*" ? `all ${stack} ${name}` : `${stack} ${layer} ${name}`;
+  const said = { stack: worded(STACKS[stack] ?? stack), layer, part: worded(SUBLAYER_NAMES[part] ?? marked("all")) };
+  return layer === "*" ? worded("all {stack} {part}", said) : worded("{stack} {layer} {part}", said);
 }
 
 const isSet = (x) => x !== undefined && x !== null;
@@ -24,25 +24,27 @@ export function flip(changes, change) {
   return isOn(changes, change) ? rest : [...rest, { ...change, on: true }];
 }
 
-const quote = (tokens, i) => (tokens[i] === undefined ? `token ${i} (not in this sentence)` : `“${tokens[i]}”`);
-const everywhere = ({ at }) => (isSet(at) ? ` in ${placeName(at)}` : "");
-const inHead = ({ at, head }) => `${placeName(at)}${isSet(head) ? `, head ${head}` : ""}`;
+const quote = (tokens, i) => (tokens[i] === undefined ? worded("token {i} (not in this sentence)", { i }) : `“${tokens[i]}”`);
+const inHead = ({ at, head }) => (isSet(head) ? worded("{place}, head {head}", { place: placeName(at), head }) : placeName(at));
 const sideOfKeys = (at) => (at.startsWith("encoder") || at.endsWith("cross_attn") ? "src" : "tgt");
-const glance = (change, tokens, verb) =>
-  `${quote(tokens[change.at.startsWith("encoder") ? "src" : "tgt"], change.query)} ${verb} ${quote(tokens[sideOfKeys(change.at)], change.key)} in ${inHead(change)}`;
-const SIDE_NAMES = { src: "source", tgt: "translation" };
+const glance = (change, tokens) => ({
+  query: quote(tokens[change.at.startsWith("encoder") ? "src" : "tgt"], change.query),
+  key: quote(tokens[sideOfKeys(change.at)], change.key),
+  place: inHead(change),
+});
 
 const SAID = {
-  block: (change, tokens) => glance(change, tokens, "may not look at"),
-  allow: (change, tokens) => glance(change, tokens, "may look at"),
-  hide: ({ side, token }, tokens) => `nobody sees ${quote(tokens[side], token)}`,
-  drop_causal: (change) => `no causal mask${everywhere(change)}`,
-  drop_padding: (change) => `no padding mask${everywhere(change)}`,
-  silence: (change) => `silent: ${inHead(change)}`,
-  cut: ({ at }) => `cut: ${placeName(at)}`,
-  drop_positions: ({ side }) => `no positions${isSet(side) ? ` in the ${SIDE_NAMES[side]}` : ""}`,
-  swap_positions: ({ side, token, other }, tokens) => `${quote(tokens[side], token)} and ${quote(tokens[side], other)} swap positions`,
-  force: ({ token, word }, tokens, words) => `word ${token} must be “${words[word]}”`,
+  block: (change, tokens) => worded("{query} may not look at {key} in {place}", glance(change, tokens)),
+  allow: (change, tokens) => worded("{query} may look at {key} in {place}", glance(change, tokens)),
+  hide: ({ side, token }, tokens) => worded("nobody sees {token}", { token: quote(tokens[side], token) }),
+  drop_causal: ({ at }) => (isSet(at) ? worded("no causal mask in {place}", { place: placeName(at) }) : worded("no causal mask")),
+  drop_padding: ({ at }) => (isSet(at) ? worded("no padding mask in {place}", { place: placeName(at) }) : worded("no padding mask")),
+  silence: (change) => worded("silent: {place}", { place: inHead(change) }),
+  cut: ({ at }) => worded("cut: {place}", { place: placeName(at) }),
+  drop_positions: ({ side }) => (!isSet(side) ? worded("no positions") : side === "src" ? worded("no positions in the source") : worded("no positions in the translation")),
+  swap_positions: ({ side, token, other }, tokens) =>
+    worded("{one} and {other} swap positions", { one: quote(tokens[side], token), other: quote(tokens[side], other) }),
+  force: ({ token, word }, tokens, words) => worded("word {token} must be “{word}”", { token, word: words[word] }),
 };
 
 /** A change in words. tokens: {src, tgt}; words: of the target. */

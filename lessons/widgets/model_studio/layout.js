@@ -1,5 +1,6 @@
 import { CROSS } from "../shared/constants.js";
 import { places } from "../shared/engine.js";
+import { marked, worded } from "../shared/words.js";
 
 // Where everything of the map is: two lanes, in which data flows from left to right and each token keeps its row.
 
@@ -28,12 +29,13 @@ export const sublayersOf = (config) => places({ config }).map((place) => {
   return { place, stack, layer, kind };
 });
 
-export const SUBLAYER_NAMES = { self_attn: "self-attention", cross_attn: CROSS, feed_forward: "feed-forward" };
+export const STACKS = { encoder: marked("encoder"), decoder: marked("decoder") };
+export const SUBLAYER_NAMES = { self_attn: marked("self-attention"), cross_attn: CROSS, feed_forward: marked("feed-forward") };
 
 /** A place, "decoder.0.cross_attn", in words. */
 export function sayPlace(place) {
   const [stack, layer, kind] = place.split(".");
-  return `${stack} layer ${layer}, ${SUBLAYER_NAMES[kind]}`;
+  return worded("{stack} layer {layer}, {part}", { stack: worded(STACKS[stack]), layer, part: worded(SUBLAYER_NAMES[kind]) });
 }
 
 /** The sides that the queries and the keys of an attention come from. */

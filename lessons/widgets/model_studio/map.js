@@ -1,9 +1,10 @@
 import { formatNumber } from "../shared/numbers.js";
 import { ARROWS, QUIET, claim, escapeText } from "../shared/markup.js";
 import { compare, effects, likeliest } from "./differences.js";
-import { SUBLAYER_NAMES, arrange, memoryPath, sayPlace, sidesOf, sublayersOf } from "./layout.js";
+import { STACKS, SUBLAYER_NAMES, arrange, memoryPath, sayPlace, sidesOf, sublayersOf } from "./layout.js";
 import { Painter } from "./paint.js";
 import { stations } from "./tour.js";
+import { listed, marked, worded } from "../shared/words.js";
 
 // The map of the whole model. Its pictures are on one canvas; whatever can be pointed at or chosen is a button over it.
 
@@ -12,25 +13,26 @@ const CARD = 250; // the least width that the card needs beside the encoder
 const MOTION = 900; // milliseconds
 const SHOWN = 0.3; // of the greatest change: a smaller one has no sign
 const PAUSE = 4000; // between two stations, while the tour plays by itself
-const WELCOME = "Each row is a token, on its way from left to right. Point at one to follow it; choose a head or a block to look inside.";
-const SIDES = { src: "source", tgt: "target" };
+const WELCOME = marked("Each row is a token, on its way from left to right. Point at one to follow it; choose a head or a block to look inside.");
+const TOKENS = { src: marked("source token {i}: {token}"), tgt: marked("target token {i}: {token}") };
+const FOLLOWED = { src: marked("source “{token}”"), tgt: marked("target “{token}”") };
 
 const percent = (x) => `${formatNumber(100 * x, 0)} %`;
 const pixels = ({ x, y, w, h }) => `left:${x}px;top:${y}px;width:${w}px;height:${h}px`;
 const pressable = (kind, box, data, content = "") =>
   `<button type="button" class="mm-${kind}" style="${pixels(box)}" tabindex="-1" ${data} ${QUIET}>${content}</button>`;
 
-const SHELL = `
-  <div class="mm-scroll"><div class="mm-field" role="group" aria-label="map of the model"></div></div>
-  <section class="mm-card" aria-label="tour">
+const shell = () => `
+  <div class="mm-scroll"><div class="mm-field" role="group" aria-label="${worded("map of the model")}"></div></div>
+  <section class="mm-card" aria-label="${worded("tour")}">
     <p class="mm-head"><b></b><span class="mm-shape"></span></p>
     <p class="mm-caption" role="status"></p>
-    <div class="mm-steps"><button type="button" data-step="start" ${QUIET}>Take the tour</button>
-      <button type="button" data-step="back" ${QUIET}>Back</button><button type="button" data-step="next" ${QUIET}>Next</button>
-      <button type="button" data-step="play" ${QUIET}>Play</button><span class="mm-count"></span><button type="button" data-step="end" ${QUIET}>End</button></div>
+    <div class="mm-steps"><button type="button" data-step="start" ${QUIET}>${worded("Take the tour")}</button>
+      <button type="button" data-step="back" ${QUIET}>${worded("Back")}</button><button type="button" data-step="next" ${QUIET}>${worded("Next")}</button>
+      <button type="button" data-step="play" ${QUIET}>${worded("Play")}</button><span class="mm-count"></span><button type="button" data-step="end" ${QUIET}>${worded("End")}</button></div>
     <p class="mm-readout"></p>
-    <ul class="mm-legend"><li><i class="mm-vector"></i>a vector</li><li><i class="mm-way"></i>attention: the thicker, the more</li>
-      <li><i class="mm-unit"></i>active units</li><li><i class="mm-sign">≠</i>changed, <i class="mm-sign mm-top">≠</i>most</li></ul>
+    <ul class="mm-legend"><li><i class="mm-vector"></i>${worded("a vector")}</li><li><i class="mm-way"></i>${worded("attention: the thicker, the more")}</li>
+      <li><i class="mm-unit"></i>${worded("active units")}</li><li><i class="mm-sign">≠</i>${worded("changed, {sign}most", { sign: `<i class="mm-sign mm-top">≠</i>` })}</li></ul>
   </section>`;
 
 export class ModelMap {
@@ -41,7 +43,7 @@ export class ModelMap {
     this.stations = stations(about);
     this.el = document.createElement("div");
     this.el.className = "mm";
-    this.el.innerHTML = SHELL;
+    this.el.innerHTML = shell();
     el.append(this.el);
     this.field = this.el.querySelector(".mm-field");
     this.card = this.el.querySelector(".mm-card");
@@ -122,7 +124,7 @@ export class ModelMap {
     this.el.classList.toggle("mm-beside", this.width - layout.lanes.src.right >= CARD && layout.width <= this.width);
     this.card.style.left = this.el.classList.contains("mm-beside") ? `${layout.lanes.src.right + 22}px` : "";
     this.field.style.cssText = `width:${layout.width}px;height:${layout.height}px;--mm-row:${layout.rowHeight}px;--mm-under:${layout.under}px`;
-    const boxes = layout.layers.map((box) => `<div class="mm-layer" style="${pixels(box)}">${box.side === "src" ? "encoder" : "decoder"} layer ${box.layer}</div>`);
+    const boxes = layout.layers.map((box) => `<div class="mm-layer" style="${pixels(box)}">${worded("{stack} layer {layer}", { stack: worded(STACKS[box.side === "src" ? "encoder" : "decoder"]), layer: box.layer })}</div>`);
     this.field.innerHTML = boxes.join("") +
       `<svg class="mm-memory" width="${layout.width}" height="${layout.height}" aria-hidden="true"><path d="${memoryPath(layout)}"/></svg>` +
       `<canvas aria-hidden="true"></canvas>` + layout.parts.map((part) => this.buttonsOf(part, layout)).join("");
@@ -142,7 +144,7 @@ export class ModelMap {
     }
     const open = `data-id="${id}" data-side="${side}"`;
     if (kind === "strip" && station < 0) return "";
-    const name = kind === "strip" ? (id.includes("embedding") ? "embed" : side === "src" ? "memory" : "end") : SUBLAYER_NAMES[id.split(".")[2]] ?? "next word";
+    const name = kind === "strip" ? (id.includes("embedding") ? worded("embed") : side === "src" ? worded("memory") : worded("end")) : worded(SUBLAYER_NAMES[id.split(".")[2]] ?? marked("next word"));
     const wide = kind === "strip" || kind === "feed_forward";
     const label = `<span class="mm-name${id.startsWith("after") ? " mm-low" : wide ? " mm-narrow" : ""}" aria-hidden="true">${name.replace("-f", "-<br>f")}</span>` + `<i class="mm-sign" aria-hidden="true"></i>`;
     const box = { x: x - (kind === "strip" ? 3 : 0), y, w: w + (kind === "strip" ? 6 : 0), h };
@@ -160,9 +162,9 @@ export class ModelMap {
     const { hidden, moved, forced } = (this.effects = effects(changes, this.places));
     for (const side of ["src", "tgt"]) {
       tokens[side].forEach((token, i) => {
-        const marks = [hidden.has(`${side} ${i}`) && "hidden from all", (moved.has(`${side} ${i}`)) && "position swapped", side === "tgt" && forced.has(i) && "forced"].filter(Boolean);
+        const marks = [hidden.has(`${side} ${i}`) && worded("hidden from all"), (moved.has(`${side} ${i}`)) && worded("position swapped"), side === "tgt" && forced.has(i) && worded("forced")].filter(Boolean);
         const sign = hidden.has(`${side} ${i}`) ? "×" : moved.has(`${side} ${i}`) ? "⇅" : marks.length ? "!" : "";
-        this.show(`${side} ${i}`, { name: [`${SIDES[side]} token ${i}: ${token}`, ...marks].join(", "), crossed: hidden.has(`${side} ${i}`), text: `${sign}${token}` });
+        this.show(`${side} ${i}`, { name: listed([worded(TOKENS[side], { i, token }), ...marks]), crossed: hidden.has(`${side} ${i}`), text: `${sign}${token}` });
       });
     }
   }
@@ -174,31 +176,31 @@ export class ModelMap {
     for (const { id, kind, side, heads } of this.layout.parts) {
       if (kind === "strip" && this.find.has(id)) {
         const off = id.endsWith("embedding") && moved.has(side);
-        this.show(id, { name: `${this.stations.find((station) => station.place === id).title}${off ? ", without positions" : ""}`, sign: off ? "×" : "" });
+        this.show(id, { name: listed([this.stations.find((station) => station.place === id).title, ...(off ? [worded("without positions")] : [])]), sign: off ? "×" : "" });
       }
       if (kind !== "attention" && kind !== "feed_forward") continue;
       const said = [sayPlace(id)];
-      if (cut.has(id)) said.push("cut");
-      if (noCausal.has(id)) said.push("causal mask off");
-      if (noPadding.has(id)) said.push("padding mask off");
-      if (edited.has(id)) said.push("mask edited");
-      const dropped = [noCausal.has(id) && "causal", noPadding.has(id) && "padding"].filter(Boolean);
-      const signs = dropped.length ? `${dropped.join(", ")} off` : "";
+      if (cut.has(id)) said.push(worded("cut"));
+      if (noCausal.has(id)) said.push(worded("causal mask off"));
+      if (noPadding.has(id)) said.push(worded("padding mask off"));
+      if (edited.has(id)) said.push(worded("mask edited"));
+      const [isNotCausal, seesPadding] = [noCausal.has(id), noPadding.has(id)];
+      const signs = isNotCausal && seesPadding ? worded("causal, padding off") : isNotCausal ? worded("causal off") : seesPadding ? worded("padding off") : "";
       if (kind === "feed_forward") {
         const { data } = now.places[id].hidden;
         let active = 0;
         for (const x of data) if (x > 0) active++;
-        said.push(`${percent(active / data.length)} of its units active`);
-        this.show(id, { name: [...said, ...this.wordsOf(id, "units", most)].join(", "), chosen: id === place, crossed: cut.has(id), sign: this.signOf(id, most), most: this.changed.get(id) === most });
+        said.push(worded("{percent} of its units active", { percent: percent(active / data.length) }));
+        this.show(id, { name: listed([...said, ...this.wordsOf(id, "units", most)]), chosen: id === place, crossed: cut.has(id), sign: this.signOf(id, most), most: this.changed.get(id) === most });
         continue;
       }
       const changed = heads.filter((_, i) => this.changed.has(`${id} ${i}`)).length;
-      if (changed) said.push(`${changed} of ${heads.length} heads changed`);
-      this.show(id, { name: said.join(", "), chosen: id === place, crossed: cut.has(id), sign: signs });
+      if (changed) said.push(worded("{changed} of {count} heads changed", { changed, count: heads.length }));
+      this.show(id, { name: listed(said), chosen: id === place, crossed: cut.has(id), sign: signs });
       heads.forEach((_, i) => {
         const key = `${id} ${i}`;
-        const more = [silenced.has(key) && "silenced", (edited.has(key) || edited.has(id)) && "mask edited"].filter(Boolean);
-        this.show(key, { name: [`${sayPlace(id)}, head ${i}`, ...more, ...this.wordsOf(key, "weights", most)].join(", "),
+        const more = [silenced.has(key) && worded("silenced"), (edited.has(key) || edited.has(id)) && worded("mask edited")].filter(Boolean);
+        this.show(key, { name: listed([worded("{place}, head {head}", { place: sayPlace(id), head: i }), ...more, ...this.wordsOf(key, "weights", most)]),
           chosen: id === place && i === head, crossed: silenced.has(key), sign: this.signOf(key, most), most: this.changed.get(key) === most });
       });
     }
@@ -212,7 +214,8 @@ export class ModelMap {
   wordsOf(key, what, most) {
     const by = this.changed.get(key);
     if (!by) return [];
-    return [`changed${by === most ? " most" : ""}: ${what} by up to ${what === "units" ? percent(by) : formatNumber(by)}`];
+    if (what === "units") return [by === most ? worded("changed most: units by up to {by}", { by: percent(by) }) : worded("changed: units by up to {by}", { by: percent(by) })];
+    return [by === most ? worded("changed most: weights by up to {by}", { by: formatNumber(by) }) : worded("changed: weights by up to {by}", { by: formatNumber(by) })];
   }
 
   drawWords() {
@@ -232,9 +235,9 @@ export class ModelMap {
         `<span>${was === null ? "" : "<b>≠</b>"}${escapeText(name(word))}${was === null ? "" : ` <s>${escapeText(was)}</s>`}</span></li>`;
     }).join("");
     const { word, probability } = this.next.at(-1);
-    const said = [`next words; after ${tokens.tgt.at(-1)}: ${name(word)}, ${percent(probability)}`];
-    if (changed) said.push(`${changed} of ${this.next.length} changed`);
-    this.show("logits", { name: said.join(", "), sign: "" });
+    const said = [worded("next words; after {token}: {word}, {percent}", { token: tokens.tgt.at(-1), word: name(word), percent: percent(probability) })];
+    if (changed) said.push(worded("{changed} of {count} changed", { changed, count: this.next.length }));
+    this.show("logits", { name: listed(said), sign: "" });
   }
 
   /** Set what differs from what is there: to touch the document is what costs. */
@@ -261,16 +264,16 @@ export class ModelMap {
       const element = this.card.querySelector(name);
       if (element.textContent !== text) element.textContent = text;
     };
-    write(".mm-head b", here ? here.title : "The whole model");
+    write(".mm-head b", here ? here.title : worded("The whole model"));
     write(".mm-shape", here ? here.shape(now) : "");
-    write(".mm-caption", here ? here.caption(tokens, now) : WELCOME);
-    write(".mm-count", here ? `${station + 1} of ${this.stations.length}` : "");
+    write(".mm-caption", here ? here.caption(tokens, now) : worded(WELCOME));
+    write(".mm-count", here ? worded("{number} of {count}", { number: station + 1, count: this.stations.length }) : "");
     for (const button of this.card.querySelectorAll("[data-step]")) {
       const { step } = button.dataset;
       button.hidden = (step === "start") === Boolean(here);
       if (step === "back") button.setAttribute("aria-disabled", String(station <= 0));
       if (step === "next") button.setAttribute("aria-disabled", String(station === this.stations.length - 1));
-      if (step === "play") button.textContent = this.timer ? "Pause" : "Play";
+      if (step === "play") button.textContent = this.timer ? worded("Pause") : worded("Play");
       if (step === this.wanted && !button.hidden) {
         this.wanted = null;
         button.focus({ preventScroll: true });
@@ -394,14 +397,14 @@ export class ModelMap {
     const follow = this.follow ?? this.kept;
     const there = this.peek?.place ?? this.over ?? place;
     const one = this.peek ?? (there === place ? { place, head } : {});
-    if (!follow) return this.peek ? `The lines of ${sayPlace(this.peek.place)}, head ${this.peek.head}, alone.` : "";
+    if (!follow) return this.peek ? worded("The lines of {place}, head {head}, alone.", { place: sayPlace(this.peek.place), head: this.peek.head }) : "";
     const { side, index } = follow;
-    const name = `${SIDES[side]} “${tokens[side][index]}”`;
+    const name = worded(FOLLOWED[side], { token: tokens[side][index] });
     if (this.over === "logits" && side === "tgt") {
       const { word, probability } = this.next[index];
-      return `After ${name}: “${this.about.words.tgt[word]}”, ${percent(probability)}.`;
+      return worded("After {name}: “{word}”, {percent}.", { name, word: this.about.words.tgt[word], percent: percent(probability) });
     }
-    const alone = `Following ${name}, token ${index}. Point at an attention to see where it looks.`;
+    const alone = worded("Following {name}, token {index}. Point at an attention to see where it looks.", { name, index });
     if (!now.places[there]?.weights) return alone;
     const [querySide, keySide] = sidesOf(there);
     const { weights: { data, shape: [heads, queries, keys] } } = now.places[there];
@@ -413,9 +416,10 @@ export class ModelMap {
       const at = asQuery ? index * keys + i : i * keys + index;
       return [some.reduce((sum, h) => sum + data[h * queries * keys + at], 0) / some.length, token];
     }).sort((a, b) => b[0] - a[0]).filter(([x]) => x >= 0.01).slice(0, 3);
-    const list = found.map(([x, token]) => `“${token}” ${formatNumber(x)}`).join(", ") || "no token";
-    const who = one.head === undefined ? "" : `Head ${one.head}: `;
-    return `${who}${name} ${asQuery ? "looks at" : "is looked at by"} ${list}.`;
+    const list = listed(found.map(([x, token]) => `“${token}” ${formatNumber(x)}`)) || worded("no token");
+    const said = { head: one.head, name, list };
+    if (one.head === undefined) return asQuery ? worded("{name} looks at {list}.", said) : worded("{name} is looked at by {list}.", said);
+    return asQuery ? worded("Head {head}: {name} looks at {list}.", said) : worded("Head {head}: {name} is looked at by {list}.", said);
   }
 
   // From the learner

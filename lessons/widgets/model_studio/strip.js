@@ -2,6 +2,7 @@ import { SIGNED, WEIGHTS } from "../shared/constants.js";
 import { ARROWS, QUIET, claim, escapeText } from "../shared/markup.js";
 import { formatNumber } from "../shared/numbers.js";
 import { channels, mixColor } from "../shared/palette.js";
+import { worded } from "../shared/words.js";
 
 // Vectors of tokens as one picture, a row for each, with a cursor that the pointer and the arrow keys move.
 
@@ -64,7 +65,9 @@ export class Strip {
   label() {
     const [r, c] = this.at;
     const { data, shape: [count, columns] } = this.matrix;
-    this.canvas.setAttribute("aria-label", `${this.title}, ${count} × ${columns}; ${r} “${this.rows[r]}”, ${this.feature} ${c}: ${formatNumber(data[r * columns + c])}`);
+    const where = { title: this.title, rows: count, columns, r, row: this.rows[r], feature: this.feature, c };
+    const number = formatNumber(data[r * columns + c]);
+    this.canvas.setAttribute("aria-label", worded("{title}, {rows} × {columns}; {r} “{row}”, {feature} {c}: {number}", { ...where, number }));
   }
 
   go(row, column) {

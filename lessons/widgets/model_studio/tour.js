@@ -1,5 +1,6 @@
-import { SUBLAYER_NAMES, sublayersOf } from "./layout.js";
+import { STACKS, SUBLAYER_NAMES, sublayersOf } from "./layout.js";
 import { formatNumber } from "../shared/numbers.js";
+import { counted, marked, worded } from "../shared/words.js";
 
 // The stations of the tour, in the order in which data passes: at each one plain sentence, and the shape.
 
@@ -17,46 +18,58 @@ function favorite({ data, shape: [heads, queries, keys] }, query) {
   return [mean.indexOf(most), most];
 }
 
-const POSITIONS = {
-  sinusoids: "plus the sinusoids of its position",
-  learned: "plus a learned vector for its position",
-  rotary: "without a position: attention will turn queries and keys by it",
+const EMBEDDED = {
+  src: {
+    sinusoids: marked("Each token becomes a vector, plus the sinusoids of its position: a row of the strip."),
+    learned: marked("Each token becomes a vector, plus a learned vector for its position: a row of the strip."),
+    rotary: marked("Each token becomes a vector, without a position: attention will turn queries and keys by it: a row of the strip."),
+    none: marked("Each token becomes a vector: a row of the strip."),
+  },
+  tgt: {
+    sinusoids: marked("Each target token becomes a vector, plus the sinusoids of its position: a row of the strip."),
+    learned: marked("Each target token becomes a vector, plus a learned vector for its position: a row of the strip."),
+    rotary: marked("Each target token becomes a vector, without a position: attention will turn queries and keys by it: a row of the strip."),
+    none: marked("Each target token becomes a vector: a row of the strip."),
+  },
 };
 
 const ATTENTION = {
-  encoder_self: (q, k, w) => `Each source token looks at all others: ${q} looks most at ${k}, with a weight of ${w}.`,
-  decoder_self: (q, k, w) => `Each target token looks at those before it and at itself: ${q} looks most at ${k}, ${w}.`,
-  decoder_cross: (q, k, w) => `Here the two sentences meet: ${q} of the target looks most at ${k} of the source, ${w}.`,
+  encoder_self: marked("Each source token looks at all others: {query} looks most at {key}, with a weight of {weight}."),
+  decoder_self: marked("Each target token looks at those before it and at itself: {query} looks most at {key}, {weight}."),
+  decoder_cross: marked("Here the two sentences meet: {query} of the target looks most at {key} of the source, {weight}."),
 };
+
+const layerTitle = (stack, layer, kind) =>
+  worded("{stack} layer {layer}: {part}", { stack: worded(STACKS[stack]), layer, part: worded(SUBLAYER_NAMES[kind]) });
 
 function attentionStation({ place, stack, layer, kind }) {
   const cross = kind === "cross_attn";
   const [query, key] = [stack === "encoder" ? "src" : "tgt", stack === "encoder" || cross ? "src" : "tgt"];
   return {
     place,
-    title: `${stack} layer ${layer}: ${SUBLAYER_NAMES[kind]}`,
+    title: layerTitle(stack, layer, kind),
     caption(tokens, now) {
       const { weights } = now.places[place];
       const last = weights.shape[1] - 1;
       const [best, most] = favorite(weights, last);
-      if (most === 0) return `Nothing passes here: ${quoted(tokens[query][last])} may attend to no token.`;
-      const say = ATTENTION[`${stack}_${cross ? "cross" : "self"}`];
-      return say(quoted(tokens[query][last]), quoted(tokens[key][best]), formatNumber(most));
+      if (most === 0) return worded("Nothing passes here: {query} may attend to no token.", { query: quoted(tokens[query][last]) });
+      const said = { query: quoted(tokens[query][last]), key: quoted(tokens[key][best]), weight: formatNumber(most) };
+      return worded(ATTENTION[`${stack}_${cross ? "cross" : "self"}`], said);
     },
-    shape: (now) => shapeText(`heads, ${query === "src" ? "S" : "T"}, ${key === "src" ? "S" : "T"}`, now.places[place].weights.shape),
+    shape: (now) => shapeText(`${worded("heads")}, ${query === "src" ? "S" : "T"}, ${key === "src" ? "S" : "T"}`, now.places[place].weights.shape),
   };
 }
 
-function feedForwardStation({ place, stack, layer }) {
+function feedForwardStation({ place, stack, layer, kind }) {
   return {
     place,
-    title: `${stack} layer ${layer}: feed-forward`,
+    title: layerTitle(stack, layer, kind),
     caption(tokens, now) {
       const { data } = now.places[place].hidden;
       const share = data.reduce((sum, x) => sum + (x > 0), 0) / data.length;
-      return `Each token is worked on alone, no token looks at another; ${Math.round(100 * share)} % of the units are active.`;
+      return worded("Each token is worked on alone, no token looks at another; {percent} % of the units are active.", { percent: Math.round(100 * share) });
     },
-    shape: (now) => shapeText(`${stack === "encoder" ? "S" : "T"}, units`, now.places[place].hidden.shape),
+    shape: (now) => shapeText(`${stack === "encoder" ? "S" : "T"}, ${worded("units")}`, now.places[place].hidden.shape),
   };
 }
 
@@ -68,28 +81,29 @@ export function stations({ config }) {
   const depth = 2 * config.num_layers;
   const end = (stack, number) => (config.ends_in_norm ? `${stack}.norm` : `after ${stack}.${number - 1}.feed_forward`);
   const streamOf = (id) => id.replace("after ", "");
-  const embedding = (side, letter, intro) => ({
+  const embedding = (side, letter) => ({
     place: `${side}_embedding`,
-    title: side === "src" ? "source embedding" : "target embedding",
-    caption: () => `${intro} becomes a vector${config.positions ? `, ${POSITIONS[config.positions]}` : ""}: a row of the strip.`,
+    title: side === "src" ? worded("source embedding") : worded("target embedding"),
+    caption: () => worded(EMBEDDED[side][config.positions || "none"]),
     shape: (now) => streamShape(now, `${side}_embedding`, letter),
   });
   const memory = end("encoder", config.num_layers);
   const last = end("decoder", config.decoder_depth);
   return [
-    { place: "src_tokens", title: "source tokens", shape: (now) => shapeText("S", [now.streams[0].shape[0]]),
-      caption: (tokens) => `The sentence enters as ${tokens.src.length} ${tokens.src.length === 1 ? "token" : "tokens"}, each a number in the vocabulary.` },
-    embedding("src", "S", "Each token"),
+    { place: "src_tokens", title: worded("source tokens"), shape: (now) => shapeText("S", [now.streams[0].shape[0]]),
+      caption: (tokens) => counted("The sentence enters as {count} token, each a number in the vocabulary.",
+        "The sentence enters as {count} tokens, each a number in the vocabulary.", tokens.src.length) },
+    embedding("src", "S"),
     ...all.slice(0, depth),
-    { place: memory, title: "memory", shape: (now) => streamShape(now, streamOf(memory), "S"),
-      caption: () => "What the encoder has understood: a vector for each source token, computed once, read by every decoder layer." },
-    { place: "tgt_tokens", title: "target tokens", shape: (now) => shapeText("T", [now.streams.find(({ name }) => name === "tgt_embedding").shape[0]]),
-      caption: (tokens) => `What has been written so far, ${quoted(tokens.tgt.at(-1))} last; the decoder finds the word after each.` },
-    embedding("tgt", "T", "Each target token"),
+    { place: memory, title: worded("memory"), shape: (now) => streamShape(now, streamOf(memory), "S"),
+      caption: () => worded("What the encoder has understood: a vector for each source token, computed once, read by every decoder layer.") },
+    { place: "tgt_tokens", title: worded("target tokens"), shape: (now) => shapeText("T", [now.streams.find(({ name }) => name === "tgt_embedding").shape[0]]),
+      caption: (tokens) => worded("What has been written so far, {token} last; the decoder finds the word after each.", { token: quoted(tokens.tgt.at(-1)) }) },
+    embedding("tgt", "T"),
     ...all.slice(depth),
-    { place: last, title: "end of the decoder", shape: (now) => streamShape(now, streamOf(last), "T"),
-      caption: () => "A vector for each target token, in which the next word is now written." },
-    { place: "logits", title: "next words", shape: (now) => shapeText("T, V", now.logits.shape),
-      caption: (tokens) => `Every word of the vocabulary gets a score; the softmax makes probabilities of them: the last row is the word after ${quoted(tokens.tgt.at(-1))}.` },
+    { place: last, title: worded("end of the decoder"), shape: (now) => streamShape(now, streamOf(last), "T"),
+      caption: () => worded("A vector for each target token, in which the next word is now written.") },
+    { place: "logits", title: worded("next words"), shape: (now) => shapeText("T, V", now.logits.shape),
+      caption: (tokens) => worded("Every word of the vocabulary gets a score; the softmax makes probabilities of them: the last row is the word after {token}.", { token: quoted(tokens.tgt.at(-1)) }) },
   ];
 }

@@ -8,6 +8,7 @@ import { ModelMap } from "./map.js";
 import { idsOf, nearWords, splitText, textOf } from "./sentence.js";
 import { Thinking, spread } from "./thinking.js";
 import { Zoom } from "./zoom.js";
+import { SENTENCES, listed, marked, worded } from "../shared/words.js";
 
 // ModelStudio: the sentence and the hands on the left, the map and the zoom on the right. All is computed here; Python
 // is told afterwards. Where there is less room, the style sheet puts the hands above, and below them either the map or
@@ -16,37 +17,38 @@ import { Zoom } from "./zoom.js";
 const CANDIDATES = 6;
 const FEWER = 4; // the same, where there is less room
 const FIRST = ["not"]; // a token to begin with, if the sentence has it
-const SCOPES = { head: "this head", layer: "all heads here", everywhere: "all layers" };
+const SCOPES = { head: marked("this head"), layer: marked("all heads here"), everywhere: marked("all layers") };
+const scopes = () => `<select data-part="scope" aria-label="${worded("a click on the mask changes")}" ${QUIET}>${Object.entries(SCOPES)
+  .map(([value, name]) => `<option value="${value}">${worded(name)}</option>`).join("")}</select>`;
 const frame = () => `
   <div class="ms">
     <div class="ms-left">
-      <label class="ms-sentence"><span class="ms-title">Your sentence</span>
+      <label class="ms-sentence"><span class="ms-title">${worded("Your sentence")}</span>
         <input type="text" data-part="sentence" spellcheck="false" autocomplete="off" ${QUIET}></label>
-      <div class="ms-tokens" data-part="source" role="group" aria-label="tokens of the sentence"></div>
+      <div class="ms-tokens" data-part="source" role="group" aria-label="${worded("tokens of the sentence")}"></div>
       <div class="ms-tools" data-part="tools"></div>
-      <section class="ms-result" aria-label="translation">
-        <div class="ms-writehead"><p class="ms-title">The model writes</p><span data-part="hide-word"></span></div>
-        <div class="ms-tokens ms-written" data-part="written" role="group" aria-label="words of the translation"></div>
+      <section class="ms-result" aria-label="${worded("translation")}">
+        <div class="ms-writehead"><p class="ms-title">${worded("The model writes")}</p><span data-part="hide-word"></span></div>
+        <div class="ms-tokens ms-written" data-part="written" role="group" aria-label="${worded("words of the translation")}"></div>
         <p class="ms-before" data-part="before"></p>
       </section>
-      <section class="ms-next" aria-label="next word">
-        <div class="ms-nexthead"><p class="ms-title" data-part="next-title"></p>${slider("temperature", "temperature", LOWEST, HIGHEST, 0.1)}</div>
+      <section class="ms-next" aria-label="${worded("next word")}">
+        <div class="ms-nexthead"><p class="ms-title" data-part="next-title"></p>${slider("temperature", worded("temperature"), LOWEST, HIGHEST, 0.1)}</div>
         <ol data-part="bars"></ol>
       </section>
-      <section class="ms-hands" aria-label="change the model"><p class="ms-title">Change the model</p>
+      <section class="ms-hands" aria-label="${worded("change the model")}"><p class="ms-title">${worded("Change the model")}</p>
         <div class="ms-tools" data-part="hands"></div></section>
-      <section class="ms-changes" aria-label="your changes">
-        <div class="ms-changehead"><p class="ms-title" data-part="count"></p>${button("undo", "Undo")}${button("redo", "Redo")}${button("reset", "Reset")}</div>
+      <section class="ms-changes" aria-label="${worded("your changes")}">
+        <div class="ms-changehead"><p class="ms-title" data-part="count"></p>${button("undo", worded("Undo"))}${button("redo", worded("Redo"))}${button("reset", worded("Reset"))}</div>
         <ul data-part="changes"></ul>
       </section>
       <p class="lw-warning" data-part="warning" role="status"></p>
-      <details data-part="code"><summary ${QUIET}>The same in Python</summary><pre tabindex="0" ${QUIET}></pre></details>
+      <details data-part="code"><summary ${QUIET}>${worded("The same in Python")}</summary><pre tabindex="0" ${QUIET}></pre></details>
     </div>
-    <div class="ms-views" role="group" aria-label="what is shown below"><button type="button" data-part="outside" ${QUIET}>The whole model</button><button
+    <div class="ms-views" role="group" aria-label="${worded("what is shown below")}"><button type="button" data-part="outside" ${QUIET}>${worded("The whole model")}</button><button
       type="button" data-part="inside" ${QUIET}></button></div>
     <div class="ms-right"><div class="ms-map" data-part="map"></div>
-      <div class="ms-zoom"><div class="ms-heads" data-part="heads" role="group" aria-label="head"></div><label class="ms-scope">A click changes <select data-part="scope" aria-label="a click on the mask changes" ${QUIET}>${Object.entries(SCOPES)
-        .map(([value, name]) => `<option value="${value}">${name}</option>`).join("")}</select></label>
+      <div class="ms-zoom"><div class="ms-heads" data-part="heads" role="group" aria-label="${worded("head")}"></div><label class="ms-scope">${worded("A click changes {what}", { what: scopes() })}</label>
       <div data-part="zoom"></div></div></div>
   </div>`;
 
@@ -140,7 +142,8 @@ class ModelStudioView extends View {
   problemOf(tokens) {
     const { longest } = this.about;
     if (!tokens || (tokens.length >= 1 && tokens.length <= longest)) return "";
-    return tokens.length ? `The sentence has ${tokens.length} tokens; the model is shown at most ${longest}.` : "Type a sentence.";
+    if (!tokens.length) return worded("Type a sentence.");
+    return worded("The sentence has {count} tokens; the model is shown at most {most}.", { count: tokens.length, most: longest });
   }
 
   /** One step that can be undone. */
@@ -152,7 +155,7 @@ class ModelStudioView extends View {
   }
 
   change(changes) {
-    if (changes.length > MOST_CHANGES) return this.say(`There are ${MOST_CHANGES} changes already: remove one first.`);
+    if (changes.length > MOST_CHANGES) return this.say(worded("There are {most} changes already: remove one first.", { most: MOST_CHANGES }));
     if (JSON.stringify(changes) !== JSON.stringify(this.model.get("changes"))) this.step({ changes });
   }
 
@@ -203,7 +206,7 @@ class ModelStudioView extends View {
 
   draw(state) {
     const tokens = this.tokensOf(state);
-    if (!tokens) return this.say("Waiting for Python, which splits this sentence into tokens …");
+    if (!tokens) return this.say(worded("Waiting for Python, which splits this sentence into tokens …"));
     const changes = state.changes.filter(({ on }) => on).map(({ on: _, ...change }) => change);
     const ids = idsOf(tokens, this.about);
     const key = JSON.stringify([ids, changes]);
@@ -228,9 +231,10 @@ class ModelStudioView extends View {
 
   drawViews({ place, head }) {
     const isAttention = place.endsWith("attn");
-    this.write("inside", place ? `Inside: ${sayPlace(place)}${isAttention ? `, head ${head}` : ""}` : "Inside: choose a head in the map");
+    const chosen = isAttention ? worded("{place}, head {head}", { place: sayPlace(place), head }) : place && sayPlace(place);
+    this.write("inside", place ? worded("Inside: {place}", { place: chosen }) : worded("Inside: choose a head in the map"));
     const heads = isAttention ? Array.from({ length: this.about.config.num_heads }, (_, i) => i) : [];
-    this.put("heads", heads.map((i) => press({ head: i }, String(i), { pressed: i === head, label: `head ${i}` })).join(""));
+    this.put("heads", heads.map((i) => press({ head: i }, String(i), { pressed: i === head, label: worded("head {head}", { head: i }) })).join(""));
   }
 
   /** What is being typed, if it can be read; else what is kept. Tells what is wrong with it. */
@@ -238,7 +242,7 @@ class ModelStudioView extends View {
     const typed = this.typed === undefined ? null : splitText(this.typed, this.about);
     const problem = this.problemOf(typed);
     const read = typed && !problem ? typed : splitText(sentence, this.about) ?? tokens;
-    this.say([problem, ...this.unknownIn(read)].filter(Boolean).join(" "));
+    this.say(listed([problem, ...this.unknownIn(read)].filter(Boolean), SENTENCES));
     return read;
   }
 
@@ -249,7 +253,7 @@ class ModelStudioView extends View {
       this.strange = strange.join();
       this.unknown = strange.map((word) => {
         const near = nearWords(word, known);
-        return `The model doesn't know “${word}”${near.length ? `; near: ${near.join(", ")}` : ""}.`;
+        return near.length ? worded("The model doesn't know “{word}”; near: {near}.", { word, near: listed(near) }) : worded("The model doesn't know “{word}”.", { word });
       });
     }
     return this.unknown;
@@ -274,11 +278,11 @@ class ModelStudioView extends View {
     const known = (token) => this.about.words.src.includes(token);
     this.put("source", src.map((token, i) => press({ choose: i }, escapeText(token), {
       kind: `ms-token${hidden(i) ? " ms-hidden" : ""}${known(token) ? "" : " ms-unknown"}`, pressed: i === chosen,
-      label: `${i}: ${token}${hidden(i) ? ", hidden" : ""}${known(token) ? "" : ", unknown"}`,
+      label: listed([`${i}: ${token}`, ...(hidden(i) ? [worded("hidden")] : []), ...(known(token) ? [] : [worded("unknown")])]),
     })).join(""));
     const hide = { kind: "hide", side: "src", token: chosen };
     const hasPositions = Boolean(this.about.config.positions) && src.length > 1;
-    this.put("tools", flipper(changes, hide, `Hide “${escapeText(src[chosen])}”`, { kind: active.length ? "" : "ms-first" }) +
+    this.put("tools", flipper(changes, hide, worded("Hide “{token}”", { token: escapeText(src[chosen]) }), { kind: active.length ? "" : "ms-first" }) +
       (hasPositions ? this.swapper(src, changes) : ""));
     if (hasPositions) this.find("tools").querySelector("select").value = this.other;
   }
@@ -289,8 +293,8 @@ class ModelStudioView extends View {
     if (this.other === undefined || this.other === chosen || this.other >= src.length) this.other = chosen + 1 < src.length ? chosen + 1 : chosen - 1;
     const [token, other] = [chosen, this.other].sort((a, b) => a - b);
     const options = src.map((text, i) => (i === chosen ? "" : `<option value="${i}">${escapeText(text)}</option>`));
-    return `<span class="ms-swap">${flipper(changes, { kind: "swap_positions", side: "src", token, other }, "Swap positions with",
-      { label: `Swap positions with “${src[this.other]}”` })}<select aria-label="the other token" ${QUIET}>${options.join("")}</select></span>`;
+    return `<span class="ms-swap">${flipper(changes, { kind: "swap_positions", side: "src", token, other }, worded("Swap positions with"),
+      { label: worded("Swap positions with “{token}”", { token: src[this.other] }) })}<select aria-label="${worded("the other token")}" ${QUIET}>${options.join("")}</select></span>`;
   }
 
   drawWritten({ result, step, names, changes }) {
@@ -301,13 +305,13 @@ class ModelStudioView extends View {
     this.place = Math.min(step, names.tgt.length - 1);
     this.put("written", now.map((id, i) => press({ step: i }, `${kept.has(i) ? "" : `<i aria-hidden="true">≠</i>`}${escapeText(about.words.tgt[id])}`, {
       kind: `ms-word${kept.has(i) ? "" : " ms-new"}${id === about.eos ? " ms-end" : ""}`, pressed: i === this.place,
-      label: `word ${i + 1}: ${about.words.tgt[id]}${kept.has(i) ? "" : ", changed"}`,
+      label: listed([worded("word {number}: {word}", { number: i + 1, word: about.words.tgt[id] }), ...(kept.has(i) ? [] : [worded("changed")])]),
     })).join(""));
     const read = this.place + 1;
-    this.put("hide-word", flipper(changes, { kind: "hide", side: "tgt", token: read }, `Hide “${escapeText(about.words.tgt[now[this.place]])}”`,
+    this.put("hide-word", flipper(changes, { kind: "hide", side: "tgt", token: read }, worded("Hide “{token}”", { token: escapeText(about.words.tgt[now[this.place]]) }),
       { disabled: read >= names.tgt.length }));
     const text = textOf(old, about);
-    this.put("before", same ? "" : `<span>before<span class="ms-more"> your changes</span></span> ${escapeText(text) || "nothing"}`);
+    this.put("before", same ? "" : `<span>${worded("before<span class=ms-more> your changes</span>")}</span> ${escapeText(text) || worded("nothing")}`);
     this.find("before").classList.toggle("ms-none", same);
   }
 
@@ -321,7 +325,7 @@ class ModelStudioView extends View {
     if (!top.includes(chosen)) top[top.length - 1] = chosen;
     const old = [...before.keys()].reduce((best, id) => (before[id] > before[best] ? id : best), 0);
     if (!top.includes(old)) top[top.length - (top.at(-1) === chosen ? 2 : 1)] = old;
-    this.write("next-title", row ? `After “${names.tgt[row]}”` : "The first word");
+    this.write("next-title", row ? worded("After “{token}”", { token: names.tgt[row] }) : worded("The first word"));
     const most = top.reduce((best, id) => (Math.abs(now[id] - before[id]) > Math.abs(now[best] - before[best]) ? id : best), top[0]);
     const moved = Math.abs(now[most] - before[most]) >= 0.005;
     const others = top.filter((id) => id !== chosen && id !== old);
@@ -329,8 +333,10 @@ class ModelStudioView extends View {
     this.put("bars", top.map((id) => {
       const force = { kind: "force", token: row + 1, word: id };
       const forced = isOn(changes, force);
-      const was = Math.abs(now[id] - before[id]) >= 0.005 ? ` (${percentOf(before[id])} without your changes)` : "";
-      const label = `${words.tgt[id]}: ${percentOf(now[id])}${was}${forced ? ", forced" : ""}. Force this word`;
+      const was = Math.abs(now[id] - before[id]) >= 0.005;
+      const [percent, without] = [percentOf(now[id]), percentOf(before[id])];
+      const chance = was ? worded("{percent} ({without} without your changes)", { percent, without }) : percent;
+      const label = worded("{word}: {said}. Force this word", { word: words.tgt[id], said: listed([chance, ...(forced ? [worded("forced")] : [])]) });
       return `<li class="${spare.includes(id) ? "ms-spare" : ""}">${press({ force }, `<span class="ms-name">${forced ? "● " : ""}${escapeText(words.tgt[id])}</span>` +
         `<span class="ms-bar"><b style="width:${(100 * now[id]).toFixed(1)}%"></b>${was ? `<u style="left:${(100 * before[id]).toFixed(1)}%"></u>` : ""}</span>` +
         `<span class="ms-share">${moved && id === most ? "≠ " : ""}${percentOf(now[id])}</span>`, { kind: "ms-candidate", pressed: forced, label })}</li>`;
@@ -340,25 +346,26 @@ class ModelStudioView extends View {
   drawHands({ changes, place, head }) {
     const { config } = this.about;
     const everywhere = [
-      [{ kind: "cut", at: "decoder.*.cross_attn" }, "Cut all cross-attention"],
-      [{ kind: "drop_causal" }, "No causal mask"],
-      [{ kind: "drop_padding" }, "No padding mask"],
+      [{ kind: "cut", at: "decoder.*.cross_attn" }, worded("Cut all cross-attention")],
+      [{ kind: "drop_causal" }, worded("No causal mask")],
+      [{ kind: "drop_padding" }, worded("No padding mask")],
     ];
-    if (config.positions) everywhere.push([{ kind: "drop_positions" }, "No positions"]);
-    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, `Silence head ${head} <span class="ms-more">of ${placeName(place)}</span>`]);
-    if (place) everywhere.unshift([{ kind: "cut", at: place }, `Cut ${placeName(place)}`]);
+    if (config.positions) everywhere.push([{ kind: "drop_positions" }, worded("No positions")]);
+    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, worded("Silence head {head} <span class=ms-more>of {place}</span>", { head, place: placeName(place) })]);
+    if (place) everywhere.unshift([{ kind: "cut", at: place }, worded("Cut {place}", { place: placeName(place) })]);
     this.put("hands", everywhere.map(([change, text]) => flipper(changes, change, text)).join(""));
     this.root.querySelector(".ms-scope").hidden = !place.endsWith("attn");
   }
 
   drawChanges({ changes, names, history, future, active, sentence }) {
     const count = changes.length;
-    this.write("count", count ? `Your changes: ${active.length}${active.length < count ? ` of ${count} on` : ""}` : "Your changes");
+    const said = { active: active.length, count };
+    this.write("count", !count ? worded("Your changes") : active.length < count ? worded("Your changes: {active} of {count} on", said) : worded("Your changes: {count}", said));
     this.put("changes", count ? changes.map(({ on, ...change }) => {
       const text = escapeText(sayChange(change, names, this.about.words.tgt));
-      return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: `${text}: ${on ? "on" : "off"}` })}` +
-        `${press({ remove: change }, "×", { kind: "ms-remove", label: `remove: ${text}` })}</li>`;
-    }).join("") : `<li class="ms-none">None yet: this is the model as it was trained. <span class="ms-more">Hide a token, click a cell of the mask, or force a word, and read the translation.</span></li>`);
+      return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: on ? worded("{change}: on", { change: text }) : worded("{change}: off", { change: text }) })}` +
+        `${press({ remove: change }, "×", { kind: "ms-remove", label: worded("remove: {change}", { change: text }) })}</li>`;
+    }).join("") : `<li class="ms-none">${worded("None yet: this is the model as it was trained. <span class=ms-more>Hide a token, click a cell of the mask, or force a word, and read the translation.</span>")}</li>`);
     for (const [name, can] of [["undo", history.length], ["redo", future.length], ["reset", count]])
       this.find(name).setAttribute("aria-disabled", String(!can));
     const code = this.find("code");

@@ -27,6 +27,7 @@ from lessons.widgets.model_studio.constants import HIGHEST, HISTORY, LIKENESS, L
 from lessons.widgets.pictures import Panel, figure
 from lessons.widgets.shared.alone import page, separator
 from lessons.widgets.shared.weights import pack
+from lessons.wording import SENTENCES, counted, listed, worded
 
 SENTENCE = "The teacher will not drink tea at school tomorrow."
 STEP = 2  # the word for "not"
@@ -314,27 +315,37 @@ class ModelStudio(LessonWidget):
         read = self.words_of(self.sentence)
         rows = read if place.startswith("encoder") else written
         columns = written if place.startswith("decoder") and place.endswith("self_attn") else read
-        return [Panel("weights", f"{place}, head {self.head}", rows, columns, weights[self.head], main=True)]
+        title = worded("{place}, head {head}", place=place, head=self.head)
+        return [Panel("weights", title, rows, columns, weights[self.head], main=True)]
 
     def figure(self) -> Figure:
         """The same panel. A token that matplotlib's font may lack, as a Chinese one, is named by its number."""
 
         def names(tokens: list[str]) -> list[str]:
-            return [token if token.isascii() else f"token {i}" for i, token in enumerate(tokens)]
+            return [token if token.isascii() else worded("token {i}", i=i) for i, token in enumerate(tokens)]
 
         return figure([replace(panel, rows=names(panel.rows), columns=names(panel.columns)) for panel in self.panels()])
 
     def note(self) -> str:
         """What is unknown, with what is most like it."""
-        said = {word: f"; near: {', '.join(near)}" if near else "" for word, near in self.unknown.items()}
-        return " ".join(f"The model doesn't know “{word}”{near}." for word, near in said.items())
+        said = [
+            worded("The model doesn't know “{word}”; near: {near}.", word=word, near=listed(near))
+            if near
+            else worded("The model doesn't know “{word}”.", word=word)
+            for word, near in self.unknown.items()
+        ]
+        return listed(said, SENTENCES)
 
     def lines(self) -> list[str]:
         """The translation before and after, and what was changed."""
-        changed = [f"Changed: {_written(change)}" for change in self.active]
-        return [f"Sentence: {self.sentence}", f"Translation: {self.translation}", *changed] + (
-            [f"Without the changes: {self.untouched}"] if changed else []
-        )
+        said = [
+            worded("Sentence: {sentence}", sentence=self.sentence),
+            worded("Translation: {translation}", translation=self.translation),
+            *(worded("Changed: {change}", change=_written(change)) for change in self.active),
+        ]
+        if self.active:
+            said.append(worded("Without the changes: {translation}", translation=self.untouched))
+        return said
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
         self._generated = {}  # the picture says the translation in several places
@@ -349,8 +360,16 @@ class ModelStudio(LessonWidget):
 
     def __repr__(self) -> str:
         count = len(self.active)
-        changes = f", with {count} change{'s' * (count > 1)} (without: {self.untouched})" if count else ""
-        return f"ModelStudio: {' '.join(self.sentence.split())} → {self.translation}{changes}"
+        said = {"sentence": " ".join(self.sentence.split()), "translation": self.translation}
+        if not count:
+            return worded("ModelStudio: {sentence} → {translation}", **said)
+        return counted(
+            "ModelStudio: {sentence} → {translation}, with {count} change (without: {untouched})",
+            "ModelStudio: {sentence} → {translation}, with {count} changes (without: {untouched})",
+            count,
+            untouched=self.untouched,
+            **said,
+        )
 
 
 def _as_change(given: Mapping[str, Any]) -> Change:

@@ -1,8 +1,8 @@
 import { Grid } from "../shared/grid.js";
-import { escapeText } from "../shared/markup.js";
 import { formatNumber, inRows, sumOf } from "../shared/numbers.js";
 import { sayPlace, sidesOf } from "./layout.js";
 import { Strip } from "./strip.js";
+import { SENTENCES, listed, marked, worded } from "../shared/words.js";
 
 // Inside one head, q · k → scores → mask → weights × v → output, and inside a feed-forward network.
 
@@ -17,9 +17,9 @@ const TERMS = 4; // written out of each sum
 const UNITS_SHOWN = 8;
 const CHANGED = 0.02;
 const HINTS = {
-  attention: "Point at a cell: its sum is written out here. A click on a cell of the mask forbids or allows it.",
-  feed_forward: "Point at a token: its most active units are on the right.",
-  none: "Choose a head, or a feed-forward network, in the map: here you will see what it computes.",
+  attention: marked("Point at a cell: its sum is written out here. A click on a cell of the mask forbids or allows it."),
+  feed_forward: marked("Point at a token: its most active units are on the right."),
+  none: marked("Choose a head, or a feed-forward network, in the map: here you will see what it computes."),
 };
 
 const part = ({ data, shape: [, rows, columns] }, head) => ({ data: data.subarray(head * rows * columns, (head + 1) * rows * columns), shape: [rows, columns] });
@@ -32,7 +32,7 @@ function written(terms) {
   const sorted = [...terms].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const rest = sorted.slice(TERMS);
   const texts = sorted.slice(0, TERMS).map(([text]) => text);
-  if (rest.length) texts.push(`${signed(sumOf(rest.map(([, x]) => x)))} from ${rest.length} more`);
+  if (rest.length) texts.push(worded("{sum} from {count} more", { sum: signed(sumOf(rest.map(([, x]) => x))), count: rest.length }));
   return texts.join(" + ");
 }
 
@@ -42,13 +42,13 @@ export class Zoom {
     this.onToggle = onToggle;
     this.el = document.createElement("section");
     this.el.className = "mz";
-    this.el.setAttribute("aria-label", "zoom");
+    this.el.setAttribute("aria-label", worded("zoom"));
     this.el.innerHTML = `<p class="mz-head"><b></b><span></span></p><div class="mz-attention"></div>` +
       `<div class="mz-feed" hidden><div class="mz-units"></div><section><h4></h4><ol></ol></section></div><p class="mz-sum"></p>`;
     el.append(this.el);
     [this.head, this.attention, this.feed, this.sum] = this.el.children;
     this.makeAttention();
-    this.units = new Strip({ title: "units", tone: "positive", feature: "unit", onPoint: (row) => this.pointUnits(row) });
+    this.units = new Strip({ title: worded("units"), tone: "positive", feature: worded("unit"), onPoint: (row) => this.pointUnits(row) });
     this.feed.querySelector(".mz-units").append(this.units.el);
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
       if (width === this.width) return;
@@ -65,16 +65,16 @@ export class Zoom {
   }
 
   makeAttention() {
-    const strip = (name, title) => new Strip({ title, tone: "signed", feature: "feature", onPoint: (r, c) => this.point(name, r, c) });
+    const strip = (name, title) => new Strip({ title, tone: "signed", feature: worded("feature"), onPoint: (r, c) => this.point(name, r, c) });
     const grid = (name, options) => new Grid({ unnamed: true, headRoom: HEAD_ROOM, onPoint: (r, c) => this.point(name, r, c), ...options });
     this.parts = {
       q: strip("q", "q"),
       k: strip("k", "k"),
-      scores: grid("scores", { title: "scores", tone: "scores" }),
-      mask: grid("mask", { title: "mask", tone: "rule", onPaint: (cells, done) => done && this.toggle(cells) }),
-      weights: grid("weights", { title: "weights", tone: "weights" }),
+      scores: grid("scores", { title: worded("scores"), tone: "scores" }),
+      mask: grid("mask", { title: worded("mask"), tone: "rule", onPaint: (cells, done) => done && this.toggle(cells) }),
+      weights: grid("weights", { title: worded("weights"), tone: "weights" }),
       v: strip("v", "v"),
-      output: strip("output", "output"),
+      output: strip("output", worded("output")),
     };
     const signs = { k: "·", scores: "→", mask: "→", weights: "→", v: "×", output: "→" };
     for (const [name, { el }] of Object.entries(this.parts)) {
@@ -93,7 +93,7 @@ export class Zoom {
     this.el.classList.toggle("mz-empty", !kind);
     if (!kind) {
       this.shown = null;
-      return this.say("", "", HINTS.none);
+      return this.say("", "", worded(HINTS.none));
     }
     const [querySide, keySide] = sidesOf(place);
     this.queries = tokens[querySide];
@@ -111,7 +111,7 @@ export class Zoom {
 
   title() {
     const { place, head } = this.state;
-    return `${sayPlace(place)}${place.endsWith("feed_forward") ? "" : `, head ${head}`}`;
+    return place.endsWith("feed_forward") ? sayPlace(place) : worded("{place}, head {head}", { place: sayPlace(place), head });
   }
 
   // Attention
@@ -143,7 +143,7 @@ export class Zoom {
     this.parts.q.show({ ...shared, matrix: this.shown.q, rows: this.queries, named: true });
     this.parts.k.show({ ...shared, matrix: this.shown.k, rows: this.keys, named: cross });
     this.parts.v.show({ ...shared, matrix: this.shown.v, rows: this.keys, named: false });
-    this.parts.output.show({ ...shared, matrix: this.shown.heads, rows: this.queries, named: false, title: this.isSilent() ? "silenced" : "output" });
+    this.parts.output.show({ ...shared, matrix: this.shown.heads, rows: this.queries, named: false, title: this.isSilent() ? worded("silenced") : worded("output") });
     this.markChanged();
     this.point(null, null, null);
   }
@@ -176,58 +176,66 @@ export class Zoom {
     for (const strip of ["k", "v"]) this.parts[strip].mark(key, feature(strip));
     const [, queries, keys] = this.state.now.places[this.state.place].weights.shape;
     const size = this.shown.q.shape[1];
-    this.say(this.title(), `${queries} queries × ${keys} keys, d = ${size}`, r === null ? this.isCut() + this.summary() : this.writeSum(name, r, c));
+    const shape = worded("{queries} queries × {keys} keys, d = {size}", { queries, keys, size });
+    this.say(this.title(), shape, r === null ? listed([...this.ifCut(), this.summary()], SENTENCES) : this.writeSum(name, r, c));
   }
 
   summary() {
-    if (!this.old) return HINTS.attention;
+    if (!this.old) return worded(HINTS.attention);
     const { weights } = this.shown;
     let [most, at] = [0, 0];
     weights.data.forEach((x, i) => {
       const by = Math.abs(x - this.old.weights.data[i]);
       if (by > most) [most, at] = [by, i];
     });
-    if (most < CHANGED) return HINTS.attention;
+    if (most < CHANGED) return worded(HINTS.attention);
     const [r, c] = [Math.floor(at / weights.shape[1]), at % weights.shape[1]];
-    return `◤ marks what changed, most of all the weight of “${this.keys[c]}” for “${this.queries[r]}”: ` +
-      `${formatNumber(this.old.weights.data[at])} before, ${formatNumber(weights.data[at])} now. ${HINTS.attention}`;
+    return worded("◤ marks what changed, most of all the weight of “{key}” for “{query}”: {before} before, {now} now. {hint}", {
+      key: this.keys[c], query: this.queries[r], before: formatNumber(this.old.weights.data[at]), now: formatNumber(weights.data[at]), hint: worded(HINTS.attention),
+    });
   }
 
   writeSum(name, r, c) {
     const { q, k, v, scores, allowed, weights, heads } = this.shown;
     if (name === "q" || name === "k" || name === "v") {
       const token = (name === "q" ? this.queries : this.keys)[r];
-      return `${name} of “${token}”, feature ${c}: ${formatNumber(cellOf(this.shown[name], r, c))}`;
+      return worded("{name} of “{token}”, feature {c}: {number}", { name, token, c, number: formatNumber(cellOf(this.shown[name], r, c)) });
     }
     const query = `“${this.queries[r]}”`;
     if (name === "output") {
       const terms = this.keys.map((_, key) => [cellOf(weights, r, key), cellOf(v, key, c)]).filter(([w]) => w !== 0);
-      const sum = terms.length ? written(terms.map(([w, x]) => [`${formatNumber(w)} × ${signed(x)}`, w * x])) : "no key, so";
-      return `Feature ${c} of the output for ${query}: ${sum} = ${formatNumber(cellOf(heads, r, c))}${this.isSilent() ? "; the head is silenced" : ""}`;
+      const sum = terms.length ? written(terms.map(([w, x]) => [`${formatNumber(w)} × ${signed(x)}`, w * x])) : worded("no key, so");
+      const said = { c, query, sum, number: formatNumber(cellOf(heads, r, c)) };
+      return this.isSilent() ? worded("Feature {c} of the output for {query}: {sum} = {number}; the head is silenced", said)
+        : worded("Feature {c} of the output for {query}: {sum} = {number}", said);
     }
     const key = `“${this.keys[c]}”`;
-    const before = this.old && Math.abs(cellOf(this.old[name === "scores" ? "scores" : "weights"], r, c) - cellOf(name === "scores" ? scores : weights, r, c)) >= CHANGED
-      ? ` (before: ${formatNumber(cellOf(this.old[name === "scores" ? "scores" : "weights"], r, c))})` : "";
+    const before = this.old && cellOf(this.old[name === "scores" ? "scores" : "weights"], r, c);
+    const isChanged = this.old && Math.abs(before - cellOf(name === "scores" ? scores : weights, r, c)) >= CHANGED;
+    const compared = (text) => (isChanged ? worded("{text} (before: {before})", { text, before: formatNumber(before) }) : text);
     if (name === "scores") {
       const [one, other] = [rowOf(q, r), rowOf(k, c)];
       const terms = written(Array.from(one, (x, i) => [`${signed(x)} × ${signed(other[i])}`, x * other[i]]));
-      return `Score of ${query} for ${key}: (${terms}) / √${q.shape[1]} = ${formatNumber(cellOf(scores, r, c))}${before}`;
+      const said = { query, key, terms, size: q.shape[1], score: formatNumber(cellOf(scores, r, c)) };
+      return compared(worded("Score of {query} for {key}: ({terms}) / √{size} = {score}", said));
     }
     const may = Boolean(cellOf(allowed, r, c));
-    if (name === "mask") return `${query} ${may ? "may" : "may not"} attend to ${key}. A click ${may ? "forbids" : "allows"} it.`;
-    if (!may) return `${query} may not attend to ${key}: the score becomes −∞, the weight 0${before}`;
+    if (name === "mask") return may ? worded("{query} may attend to {key}. A click forbids it.", { query, key }) : worded("{query} may not attend to {key}. A click allows it.", { query, key });
+    if (!may) return compared(worded("{query} may not attend to {key}: the score becomes −∞, the weight 0", { query, key }));
     const power = (x) => `e^${formatNumber(x).replace(/^−/, "−")}`;
     const open = this.keys.map((_, i) => i).filter((i) => cellOf(allowed, r, i));
     const others = open.filter((i) => i !== c).sort((a, b) => cellOf(scores, r, b) - cellOf(scores, r, a));
     const shown = others.slice(0, TERMS - 1).map((i) => power(cellOf(scores, r, i)));
-    if (others.length >= TERMS) shown.push(`${others.length - TERMS + 1} more`);
+    if (others.length >= TERMS) shown.push(worded("{count} more", { count: others.length - TERMS + 1 }));
     const top = power(cellOf(scores, r, c));
-    return `Weight of ${key} for ${query}: ${top} / (${[top, ...shown].join(" + ")}) = ${formatNumber(cellOf(weights, r, c), 4)}${before}`;
+    const said = { key, query, top, terms: [top, ...shown].join(" + "), weight: formatNumber(cellOf(weights, r, c), 4) };
+    return compared(worded("Weight of {key} for {query}: {top} / ({terms}) = {weight}", said));
   }
 
-  isCut() {
+  /** What to say of a sublayer that is cut. */
+  ifCut() {
     const { now, place } = this.state;
-    return now.places[place].output.data.every((x) => x === 0) ? "This sublayer is cut: its output is 0. " : "";
+    return now.places[place].output.data.every((x) => x === 0) ? [worded("This sublayer is cut: its output is 0.")] : [];
   }
 
   isSilent() {
@@ -246,7 +254,7 @@ export class Zoom {
     this.oldHidden = old && old.shape[0] === count ? old : null;
     const rowHeight = Math.round(Math.min(Math.max(TALL / count, LINE[0]), LINE[1]));
     const width = Math.max(Math.min((this.width || 820) - 380, 512), 160);
-    this.units.show({ matrix: hidden, rows: this.queries, rowHeight, width, top: 0, named: true, title: `${hidden.shape[1]} units of each token, after the activation` });
+    this.units.show({ matrix: hidden, rows: this.queries, rowHeight, width, top: 0, named: true, title: worded("{count} units of each token, after the activation", { count: hidden.shape[1] }) });
     this.token = Math.min(this.token ?? count - 1, count - 1);
     this.drawTop();
   }
@@ -264,14 +272,15 @@ export class Zoom {
     const active = row.reduce((sum, x) => sum + (x > 0), 0);
     const token = `“${this.queries[this.token]}”`;
     const [heading, list] = this.feed.lastElementChild.children;
-    heading.textContent = `Most active for ${token}`;
+    heading.textContent = worded("Most active for {token}", { token });
     list.innerHTML = top.map((unit) => {
       const old = this.oldHidden ? rowOf(this.oldHidden, this.token)[unit] : row[unit];
       const changed = Math.abs(old - row[unit]) >= CHANGED;
-      return `<li><span>unit ${unit}</span><span class="mm-bar" style="--mm-p:${Math.max(Math.round((100 * row[unit]) / most), 0)}%"></span>` +
-        `<span>${formatNumber(row[unit])}${changed ? ` <b>≠</b> ${escapeText(formatNumber(old))} before` : ""}</span></li>`;
+      return `<li><span>${worded("unit {unit}", { unit })}</span><span class="mm-bar" style="--mm-p:${Math.max(Math.round((100 * row[unit]) / most), 0)}%"></span>` +
+        `<span>${changed ? worded("{now} <b>≠</b> {before} before", { now: formatNumber(row[unit]), before: formatNumber(old) }) : formatNumber(row[unit])}</span></li>`;
     }).join("");
     this.units.mark(this.token);
-    this.say(this.title(), `${this.hidden.shape.join(" × ")}`, `${this.isCut()}${active} of ${row.length} units are active for ${token}. ${HINTS.feed_forward}`);
+    const said = worded("{active} of {count} units are active for {token}.", { active, count: row.length, token });
+    this.say(this.title(), `${this.hidden.shape.join(" × ")}`, listed([...this.ifCut(), said, worded(HINTS.feed_forward)], SENTENCES));
   }
 }
