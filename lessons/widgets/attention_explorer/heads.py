@@ -1,5 +1,6 @@
 """The inputs of AttentionExplorer: weights of several shapes, their tokens, and a description of each head."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from lessons.attention import attend
 from lessons.widgets.base import to_tensor
+from lessons.wording import worded
 
 FIELDS = {  # what Hugging Face's models return with output_attentions=True, and our names for it
     "attentions": "layer",
@@ -81,21 +83,29 @@ def read_tokens_of(name: str, axis: str, tokens: Any, batch: int, length: int) -
     return [list(sentence) for sentence in sentences]
 
 
+def say_name(name: str) -> str:
+    """The name of an attention, in the language in use where it was not given one."""
+    layer = re.fullmatch(r"layer (\d+)", name)
+    return worded("layer {i}", i=layer[1]) if layer else name
+
+
 def describe_head(weights: Tensor, keys: Sequence[str]) -> str:
     """What a head (Q, K) mostly attends to, in a few words, with the mean weight of that."""
     num_queries, num_keys = weights.shape
     if weights.isnan().any():
-        return "has NaN"
-    fractions = {f"“{keys[k]}”, place {k}": weights[:, k].mean() for k in range(num_keys)} if num_queries > 1 else {}
+        return worded("has NaN")
+    fractions = {}
+    if num_queries > 1:
+        fractions = {worded("“{key}”, place {k}", key=keys[k], k=k): weights[:, k].mean() for k in range(num_keys)}
     if num_queries == num_keys and num_keys > 1:
-        for offset, name in ((-1, "the one before"), (0, "itself"), (1, "the next one")):
+        for offset, name in ((-1, worded("the one before")), (0, worded("itself")), (1, worded("the next one"))):
             fractions[name] = weights.diagonal(offset).mean()
     best = max(fractions, key=lambda name: float(fractions[name]), default=None)
     if best is not None and fractions[best] >= LEAST:
-        return f"{best}: {fractions[best]:.2f}"
+        return worded("{where}: {what}", where=best, what=f"{fractions[best]:.2f}")
     positive = weights.clamp(min=0)
     entropy = positive.xlogy(positive).sum(dim=-1).mean().abs()
-    return f"spread, entropy {entropy:.2f}"
+    return worded("spread, entropy {entropy}", entropy=f"{entropy:.2f}")
 
 
 def example() -> tuple[Tensor, list[str]]:

@@ -2,6 +2,7 @@ import { WEIGHTS } from "../shared/constants.js";
 import { formatNumber } from "../shared/numbers.js";
 import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { channels, mixColor } from "../shared/palette.js";
+import { worded } from "../shared/words.js";
 
 // The pictures of AttentionExplorer: small maps, a large one where there are too many cells for a grid, and lines.
 
@@ -42,7 +43,7 @@ export class LargeMap {
     const top = clipped.reduce((a, b) => Math.max(a, b), 0) || 1;
     const bytes = Uint8Array.from(clipped, (x) => Math.round((255 * x) / top));
     this.heading.textContent = title;
-    this.legend.textContent = `The brightest cell has the weight ${formatNumber(top, 4)}.`;
+    this.legend.textContent = worded("The brightest cell has the weight {weight}.", { weight: formatNumber(top, 4) });
     paintMap(this.canvas, bytes, rows.length, columns.length);
     this.size = Math.max(4, Math.floor(460 / Math.max(rows.length, columns.length)));
     this.canvas.style.width = `${this.size * columns.length}px`;
@@ -54,13 +55,13 @@ export class LargeMap {
   say() {
     const [r, c] = this.at;
     const weight = formatNumber(this.weights[r * this.columns.length + c], 4);
-    return `query ${r} “${this.rows[r]}”, key ${c} “${this.columns[c]}”: weight ${weight}`;
+    return worded("query {r} “{row}”, key {c} “{column}”: weight {weight}", { r, row: this.rows[r], c, column: this.columns[c], weight });
   }
 
   mark() {
     const [r, c] = this.at;
     Object.assign(this.cursor.style, { top: `${r * this.size}px`, left: `${c * this.size}px`, width: `${this.size}px`, height: `${this.size}px` });
-    this.canvas.setAttribute("aria-label", `${this.title}, ${this.rows.length} × ${this.columns.length} weights; ${this.say()}`);
+    this.canvas.setAttribute("aria-label", worded("{title}, {rows} × {columns} weights; {where}", { title: this.title, rows: this.rows.length, columns: this.columns.length, where: this.say() }));
   }
 
   go(r, c) {
@@ -92,8 +93,8 @@ export class Lines {
     this.onChoose = onChoose;
     this.el = document.createElement("div");
     this.el.className = "ax-lines";
-    this.el.innerHTML = `<div role="listbox" aria-label="queries" data-side="0"></div>
-      <svg aria-hidden="true"></svg><div role="listbox" aria-label="keys" data-side="1"></div>`;
+    this.el.innerHTML = `<div role="listbox" aria-label="${worded("queries")}" data-side="0"></div>
+      <svg aria-hidden="true"></svg><div role="listbox" aria-label="${worded("keys")}" data-side="1"></div>`;
     const [queries, svg, keys] = this.el.children;
     Object.assign(this, { boxes: [queries, keys], svg });
     const at = (event) => {

@@ -3,23 +3,25 @@ import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { View, asWidget, checkbox } from "../shared/parts.js";
 import { AVERAGE, AVERAGE_NAME } from "./constants.js";
 import { LEAST_LINE, LargeMap, Lines, paintMap } from "./maps.js";
+import { listed, marked, worded } from "../shared/words.js";
 
 // AttentionExplorer: small maps of all heads, one head large, and lines. Python sends only what is shown.
 
 const MANY = 6; // heads: with more, their words stand in lines
 const FULL = 32; // up to this many rows and columns are drawn as a grid of cells
 const [BESIDE, WIDE, NARROW] = [433, 12, 16]; // pixels for the columns beside the lines; up to so many have wide, or narrow, cells with numbers
-const HINT = "Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. " +
-  "In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.";
+const HINT = marked("Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.");
+/** The name of an attention, in the language in use where it was not given one. */
+const sayName = (name) => name.replace(/^layer (\d+)$/, (_, i) => worded("layer {i}", { i }));
 const frame = () => `
-  <div class="lw-bar"><label>layer<select data-part="layer" ${QUIET}></select></label>
-    <label data-part="sentences">sentence<select data-part="sentence" ${QUIET}></select></label>
-    ${checkbox("hide_special", "hide special tokens")}</div>
-  <div class="ax-heads" role="radiogroup" aria-label="heads" data-part="heads"></div>
+  <div class="lw-bar"><label>${worded("layer")}<select data-part="layer" ${QUIET}></select></label>
+    <label data-part="sentences">${worded("sentence")}<select data-part="sentence" ${QUIET}></select></label>
+    ${checkbox("hide_special", worded("hide special tokens"))}</div>
+  <div class="ax-heads" role="radiogroup" aria-label="${worded("heads")}" data-part="heads"></div>
   <p class="lw-readout ax-top" data-part="top"></p>
-  <div class="lw-stage"><div data-part="grid"></div><div data-part="large"></div><section class="hg-panel"><h4 data-part="lines-title">who looks where</h4><div data-part="lines"></div>
-    <p class="hg-note">The thicker a line, the larger the weight; below ${LEAST_LINE} there is none.</p></section></div>
-  <p class="lw-readout" data-part="readout">${HINT}</p>
+  <div class="lw-stage"><div data-part="grid"></div><div data-part="large"></div><section class="hg-panel"><h4 data-part="lines-title">${worded("who looks where")}</h4><div data-part="lines"></div>
+    <p class="hg-note">${worded("The thicker a line, the larger the weight; below {least} there is none.", { least: LEAST_LINE })}</p></section></div>
+  <p class="lw-readout" data-part="readout">${worded(HINT)}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>`;
 
 const same = (one, other, names) => names.every((name) => one[name] === other[name]);
@@ -29,7 +31,7 @@ class Explorer extends View {
   static frame = frame;
 
   make() {
-    this.weightsGrid = this.grid("grid", { title: "weights", tone: "weights", sums: true });
+    this.weightsGrid = this.grid("grid", { title: worded("weights"), tone: "weights", sums: true });
     this.large = new LargeMap((r, c) => this.point("large", r, c));
     this.lines = new Lines((side, index, pinned) => this.choose(side, index, pinned));
     this.find("large").append(this.large.el);
@@ -96,13 +98,13 @@ class Explorer extends View {
       if (select.dataset.options !== text) Object.assign(select, { innerHTML: text }).dataset.options = text;
       select.value = String(value);
     };
-    fill("layer", names, layer);
+    fill("layer", names.map(sayName), layer);
     fill("sentence", Array.from({ length: maps.of }, (_, i) => String(i)), sentence);
     this.find("sentences").hidden = maps.of < 2;
   }
 
   drawHeads({ heads, size, data, words, top }) {
-    this.write("top", `In the small maps the brightest cell has the weight ${formatNumber(top, 4)}.`);
+    this.write("top", worded("In the small maps the brightest cell has the weight {weight}.", { weight: formatNumber(top, 4) }));
     const bytes = readBytes(data);
     const [rows, columns] = size;
     const count = rows * columns;
@@ -111,11 +113,11 @@ class Explorer extends View {
     box.classList.toggle("ax-many", heads > MANY);
     if (box.children.length !== all.length) {
       box.innerHTML = all.map((head) => `<button type="button" role="radio" data-head="${head}" ${QUIET}><canvas aria-hidden="true"></canvas>` +
-        `<b>${head === AVERAGE ? "average" : `head ${head}`}</b><span></span></button>`).join("");
+        `<b>${head === AVERAGE ? worded("average") : worded("head {head}", { head })}</b><span></span></button>`).join("");
     }
     all.forEach((head, i) => {
       paintMap(box.children[i].querySelector("canvas"), bytes.subarray(i * count, (i + 1) * count), rows, columns);
-      box.children[i].querySelector("span").textContent = head === AVERAGE ? "of all heads" : words[head];
+      box.children[i].querySelector("span").textContent = head === AVERAGE ? worded("of all heads") : words[head];
     });
   }
 
@@ -130,7 +132,7 @@ class Explorer extends View {
   drawWeights({ names, shown }) {
     const { rows, columns } = shown;
     this.weights = readFloats(shown.weights);
-    const title = `${names[shown.layer]}, ${shown.head === AVERAGE ? AVERAGE_NAME : `head ${shown.head}`}`;
+    const title = listed([sayName(names[shown.layer]), shown.head === AVERAGE ? worded(AVERAGE_NAME) : worded("head {head}", { head: shown.head })]);
     const asGrid = Math.max(rows.length, columns.length) <= FULL;
     this.find("grid").hidden = !asGrid;
     this.find("large").hidden = asGrid;
@@ -151,7 +153,7 @@ class Explorer extends View {
     const [side, index] = this.chosen ?? kept ?? [null, null];
     if (side === null || index >= (side ? columns : rows).length) {
       this.lines.drawAll(this.weights);
-      return this.write("readout", HINT);
+      return this.write("readout", worded(HINT));
     }
     const weights = side === 0
       ? this.weights.subarray(index * columns.length, (index + 1) * columns.length)
@@ -163,8 +165,9 @@ class Explorer extends View {
   inWords(side, index, weights, { rows, columns }) {
     const others = side === 0 ? columns : rows;
     const best = [...weights].map((w, i) => [w, i]).sort((a, b) => b[0] - a[0]).slice(0, 4).filter(([w]) => w >= LEAST_LINE);
-    const list = best.map(([w, i]) => `${i} “${others[i]}” ${formatNumber(w, 4)}`).join(", ") || "nothing above the least";
-    return side === 0 ? `Query ${index} “${rows[index]}” looks at ${list}.` : `Key ${index} “${columns[index]}” gets attention from ${list}.`;
+    const list = listed(best.map(([w, i]) => `${i} “${others[i]}” ${formatNumber(w, 4)}`)) || worded("nothing above the least");
+    return side === 0 ? worded("Query {q} “{query}” looks at {list}.", { q: index, query: rows[index], list })
+      : worded("Key {k} “{key}” gets attention from {list}.", { k: index, key: columns[index], list });
   }
 
   point(part, r, c) {
@@ -172,7 +175,8 @@ class Explorer extends View {
     this.choose(r === null ? null : 0, r, false);
     if (r === null || c === null || c >= this.state().shown.columns.length) return;
     const { rows, columns } = this.state().shown;
-    this.write("readout", `Query ${r} “${rows[r]}” gives key ${c} “${columns[c]}” the weight ${formatNumber(this.weights[r * columns.length + c], 4)}.`);
+    const said = { q: r, query: rows[r], k: c, key: columns[c], weight: formatNumber(this.weights[r * columns.length + c], 4) };
+    this.write("readout", worded("Query {q} “{query}” gives key {k} “{key}” the weight {weight}.", said));
   }
 }
 

@@ -17,6 +17,7 @@ from lessons.widgets.attention_explorer.constants import AVERAGE, AVERAGE_NAME
 from lessons.widgets.base import LessonWidget, computed, synced
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
+from lessons.wording import SEMICOLON, SENTENCES, counted, listed, worded
 
 SMALL = 24  # the most rows and columns of a small map
 
@@ -160,9 +161,10 @@ class AttentionExplorer(LessonWidget):
     # Pictures
 
     def _title(self) -> str:
-        head = AVERAGE_NAME if self.head == AVERAGE else f"head {self.head}"
-        sentence = f", sentence {self.sentence}" if self.all_weights[self.name].size(0) > 1 else ""
-        return f"{self.name}{sentence}, {head}"
+        several = self.all_weights[self.name].size(0) > 1
+        sentence = [worded("sentence {i}", i=self.sentence)] if several else []
+        head = worded(AVERAGE_NAME) if self.head == AVERAGE else worded("head {head}", head=self.head)
+        return listed([heads.say_name(self.name), *sentence, head])
 
     def panels(self) -> list[Panel]:
         return [Panel("weights", self._title(), self.query_tokens, self.key_tokens, self.weights, main=True)]
@@ -182,7 +184,7 @@ class AttentionExplorer(LessonWidget):
             ax.axis("off")
             if i < len(layer):
                 ax.imshow(layer[i].detach().numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
-                ax.set_title(f"head {i}", fontsize=8)
+                ax.set_title(worded("head {head}", head=i), fontsize=8)
         return picture
 
     def note(self) -> str:
@@ -191,16 +193,27 @@ class AttentionExplorer(LessonWidget):
         odd = int(((sums - 1).abs() > 1e-3).sum() + sums.isnan().sum())
         rows, columns = self._kept()
         queries, keys = (n - len(kept) for n, kept in zip(self.all_weights[self.name].shape[2:], (rows, columns)))
-        hidden = (
-            f"Hidden: {queries} queries and {keys} keys; the other weights are unchanged. " if queries + keys else ""
-        )
-        return hidden + (f"{odd} of {len(sums)} rows do not sum to 1." if odd else "")
+        said = []
+        if queries + keys:
+            hidden = worded(
+                "Hidden: {queries} queries and {keys} keys; the other weights are unchanged.",
+                queries=queries,
+                keys=keys,
+            )
+            said.append(hidden)
+        if odd:
+            said.append(worded("{odd} of {count} rows do not sum to 1.", odd=odd, count=len(sums)))
+        return listed(said, SENTENCES)
 
     def __repr__(self) -> str:
         sentences, num_heads, num_queries, num_keys = self.all_weights[self.name].shape
-        size = f"{num_queries} queries × {num_keys} keys"
-        layers = "1 layer" if len(self.names) == 1 else f"{len(self.names)} layers"
-        return f"AttentionExplorer: {layers}, {sentences} × {num_heads} heads, {size}; shown: {self._title()}"
+        size = [
+            counted("{count} layer", "{count} layers", len(self.names)),
+            worded("{sentences} × {heads} heads", sentences=sentences, heads=num_heads),
+            worded("{queries} queries × {keys} keys", queries=num_queries, keys=num_keys),
+        ]
+        said = [listed(size), worded("shown: {title}", title=self._title())]
+        return worded("AttentionExplorer: {what}", what=listed(said, SEMICOLON))
 
 
 def _pack_maps(layer: Tensor) -> dict[str, Any]:

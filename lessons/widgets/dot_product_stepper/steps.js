@@ -1,6 +1,6 @@
 import { INFINITE } from "../shared/constants.js";
 import { sumOf } from "../shared/numbers.js";
-import { fillIn } from "../shared/words.js";
+import { worded } from "../shared/words.js";
 import { fillScores, fillWeights, mix } from "../shared/attention.js";
 import { MOST_LETTERS, MOST_NUMBERS, NUMBERS, SAFE_POWER, SAYS } from "./constants.js";
 
@@ -67,18 +67,18 @@ export function writeSteps(state, table) {
 
 function sayProduct({ query, key, q, k, row, column, score }) {
   const terms = q[row].map((x, i) => `${factor(x)}·${factor(k[column][i])}`).join(" + ");
-  return { text: fillIn(SAYS.product, { query, key }), numbers: `${terms} = ${short(score)}` };
+  return { text: worded(SAYS.product, { query, key }), numbers: `${terms} = ${short(score)}` };
 }
 
 function sayScale({ q, scaled, score, scaledScore }) {
-  if (!scaled) return { text: SAYS["not scaled"], numbers: fillIn(NUMBERS.stays, { score: short(score) }) };
+  if (!scaled) return { text: worded(SAYS["not scaled"]), numbers: worded(NUMBERS.stays, { score: short(score) }) };
   const size = q[0].length;
-  return { text: fillIn(SAYS.scaled, { size }), numbers: `${short(score)} / √${size} = ${short(scaledScore)}` };
+  return { text: worded(SAYS.scaled, { size }), numbers: `${short(score)} / √${size} = ${short(scaledScore)}` };
 }
 
 function sayMask({ query, key, allowed, row, column, scaledScore }) {
   const [name, number] = !allowed ? ["no mask", "stays"] : allowed[row][column] ? ["may attend", "may attend"] : ["blocked", "blocked"];
-  return { text: fillIn(SAYS[name], { query, key }), numbers: fillIn(NUMBERS[number], { score: short(scaledScore) }) };
+  return { text: worded(SAYS[name], { query, key }), numbers: worded(NUMBERS[number], { score: short(scaledScore) }) };
 }
 
 function sayPower({ masked, column }) {
@@ -87,14 +87,14 @@ function sayPower({ masked, column }) {
   let name = "power";
   if (!Number.isFinite(score)) name = "power of no number";
   else if (power === 0 || power === Infinity) name = power ? "power too large" : "power too small";
-  return { text: fillIn(SAYS[name], { score: short(score), power: short(power) }), numbers: `e^${short(score)} = ${short(power)}` };
+  return { text: worded(SAYS[name], { score: short(score), power: short(power) }), numbers: `e^${short(score)} = ${short(power)}` };
 }
 
 function sayWeight({ query, masked, weights, column, empty }) {
-  if (empty) return { text: fillIn(SAYS["weight of nothing"], { query }), numbers: NUMBERS.nothing };
-  if (Number.isNaN(weights[column])) return { text: fillIn(SAYS[whyNaN(masked)], { query }), numbers: "NaN" };
+  if (empty) return { text: worded(SAYS["weight of nothing"], { query }), numbers: worded(NUMBERS.nothing) };
+  if (Number.isNaN(weights[column])) return { text: worded(SAYS[whyNaN(masked)], { query }), numbers: "NaN" };
   const { powers, shift } = rowPowers(masked);
-  const text = fillIn(SAYS[shift ? "weight shifted" : "weight"], { query, shift: short(shift) });
+  const text = worded(SAYS[shift ? "weight shifted" : "weight"], { query, shift: short(shift) });
   const [part, total] = [short(powers[column]), short(sumOf(powers))];
   const sum = powers.length > 1 ? `${part} / (${powers.map(short).join(" + ")}) = ` : "";
   return { text, numbers: `${sum}${part} / ${total} = ${short(weights[column])}` };
@@ -109,14 +109,14 @@ function sayContribution({ key, v, weights, contributions, column }) {
   const weight = weights[column];
   let name = "contribution";
   if (weight === 0) name = v[column].every(Number.isFinite) ? "no contribution" : "value not hidden";
-  return { text: fillIn(SAYS[name], { key }), numbers: `${short(weight)} × ${vector(v[column])} = ${vector(contributions[column])}` };
+  return { text: worded(SAYS[name], { key }), numbers: `${short(weight)} × ${vector(v[column])} = ${vector(contributions[column])}` };
 }
 
 function sayOutput({ query, contributions, output, column, empty }) {
   const others = contributions.length - 1;
   const few = contributions.length * output.length <= MOST_NUMBERS;
-  const parts = few ? contributions.map(vector).join(" + ") : fillIn(NUMBERS.more, { first: vector(contributions[column]), others });
+  const parts = few ? contributions.map(vector).join(" + ") : worded(NUMBERS.more, { first: vector(contributions[column]), others });
   const nothing = empty && !output.some((x) => x !== 0);
-  const text = fillIn(SAYS[nothing ? "output of nothing" : others ? "output" : "output of one"], { query });
+  const text = worded(SAYS[nothing ? "output of nothing" : others ? "output" : "output of one"], { query });
   return { text, numbers: others ? `${parts} = ${vector(output)}` : vector(output) };
 }

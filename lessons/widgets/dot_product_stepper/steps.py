@@ -14,6 +14,7 @@ from lessons.widgets.dot_product_stepper.constants import (
     SAYS,
     TITLES,
 )
+from lessons.wording import worded
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Cell:
 def write_steps(cell: Cell) -> list[tuple[str, str, str]]:
     """Title, text and numbers of each step."""
     written = (_dot_product, _scale, _mask, _power, _weight, _contribution, _output)
-    return [(title, *write(cell)) for title, write in zip(TITLES, written)]
+    return [(worded(title), *write(cell)) for title, write in zip(TITLES, written)]
 
 
 def powers(masked: Sequence[float]) -> tuple[list[float], float]:
@@ -95,19 +96,19 @@ def _dot_product(cell: Cell) -> tuple[str, str]:
 
 def _say(name: str, cell: Cell, **values: object) -> str:
     """One of the sentences, filled in with the tokens of this cell."""
-    return SAYS[name].format(query=quote(cell.query), key=quote(cell.key), **values)
+    return worded(SAYS[name], query=quote(cell.query), key=quote(cell.key), **values)
 
 
 def _scale(cell: Cell) -> tuple[str, str]:
     if not cell.scaled:
-        return _say("not scaled", cell), NUMBERS["stays"].format(score=short(cell.score))
+        return _say("not scaled", cell), worded(NUMBERS["stays"], score=short(cell.score))
     size = len(cell.q)
     return _say("scaled", cell, size=size), f"{short(cell.score)} / √{size} = {short(cell.scaled_score)}"
 
 
 def _mask(cell: Cell) -> tuple[str, str]:
     says, number = {None: ("no mask", "stays"), True: ("may attend",) * 2, False: ("blocked",) * 2}[cell.may]
-    return _say(says, cell), NUMBERS[number].format(score=short(cell.scaled_score))
+    return _say(says, cell), worded(NUMBERS[number], score=short(cell.scaled_score))
 
 
 def _power(cell: Cell) -> tuple[str, str]:
@@ -123,7 +124,7 @@ def _power(cell: Cell) -> tuple[str, str]:
 
 def _weight(cell: Cell) -> tuple[str, str]:
     if cell.empty:
-        return _say("weight of nothing", cell), NUMBERS["nothing"]
+        return _say("weight of nothing", cell), worded(NUMBERS["nothing"])
     if math.isnan(cell.weights[cell.column]):
         return _say(_why_nan(cell.masked), cell), "NaN"
     row, shift = powers(cell.masked)
@@ -157,7 +158,7 @@ def _output(cell: Cell) -> tuple[str, str]:
     if len(cell.contributions) * len(cell.value) <= MOST_NUMBERS:
         parts = " + ".join(map(vector, cell.contributions))
     else:
-        parts = NUMBERS["more"].format(first=vector(cell.contributions[cell.column]), others=others)
+        parts = worded(NUMBERS["more"], first=vector(cell.contributions[cell.column]), others=others)
     nothing = cell.empty and not any(cell.output)
     text = _say("output of nothing" if nothing else "output" if others else "output of one", cell)
     return text, f"{parts} = {vector(cell.output)}" if others else vector(cell.output)

@@ -12,10 +12,11 @@ from lessons._checks import switch, whole
 from lessons.attention import masked_softmax
 from lessons.widgets.base import LessonWidget, as_tensor, from_json, synced, to_json, to_tensor
 from lessons.widgets.dot_product_stepper import steps
-from lessons.widgets.dot_product_stepper.constants import ALSO_0, NOT_0, TABLES, TITLES, WARNING
+from lessons.widgets.dot_product_stepper.constants import ALSO_0, NOT_0, TABLES, TITLES
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 from lessons.widgets.shared.rules import read_tokens
+from lessons.wording import listed, worded
 
 MOST = 12  # queries, keys, features
 TOKENS = ["the", "cat", "sat", "down"]
@@ -190,13 +191,13 @@ class DotProductStepper(LessonWidget):
         return [self._table(), self._bench()]
 
     def _table(self) -> Panel:
-        scaled = TABLES["scaled"].format(size=self.q.size(-1)) if self.scaled else TABLES["not scaled"]
+        scaled = worded(TABLES["scaled"], size=self.q.size(-1)) if self.scaled else worded(TABLES["not scaled"])
         tone, title, values = (
-            ("scores", TABLES["product"], self.scores),
+            ("scores", worded(TABLES["product"]), self.scores),
             ("scores", scaled, self.scaled_scores),
-            ("scores", TABLES["masked"], self.masked),
-            ("values", TABLES["powers"], self.exponentials),
-            ("weights", TABLES["weights"], self.weights),
+            ("scores", worded(TABLES["masked"]), self.masked),
+            ("values", worded(TABLES["powers"]), self.exponentials),
+            ("weights", worded(TABLES["weights"]), self.weights),
         )[min(self.step, 4)]
         blocked = ~self._may if self.step >= 2 else None
         return Panel(tone, title, self.query_tokens, self.key_tokens, values, blocked, main=True)
@@ -206,53 +207,69 @@ class DotProductStepper(LessonWidget):
         query, key = self.query_tokens[row], self.key_tokens[column]
         if self.step <= 2:
             q, k = _exact(self.q)[row], _exact(self.k)[column]
-            rows, values = [f"q {query}", f"k {key}", "product"], torch.stack([q, k, q * k])
-            return _features(f"q of {steps.quote(query)}, k of {steps.quote(key)}", rows, values)
+            rows, values = [f"q {query}", f"k {key}", worded("product")], torch.stack([q, k, q * k])
+            title = worded("q of {query}, k of {key}", query=steps.quote(query), key=steps.quote(key))
+            return _features(title, rows, values)
         if self.step <= 4:
             return self._row_of_weights(row)
         weights, v = self.weights[row], _exact(self.v)
         if self.step == 5:
-            rows, values = [f"v {key}", "× weight"], torch.stack([v[column], weights[column] * v[column]])
-            return _features(f"the value of {steps.quote(key)}, times its weight", rows, values)
+            rows, values = [f"v {key}", worded("× weight")], torch.stack([v[column], weights[column] * v[column]])
+            return _features(worded("the value of {key}, times its weight", key=steps.quote(key)), rows, values)
         values = torch.cat([weights[:, None] * v, self.output[row : row + 1]])
-        return _features(f"what {steps.quote(query)} takes, and their sum", [*self.key_tokens, "output"], values)
+        title = worded("what {query} takes, and their sum", query=steps.quote(query))
+        return _features(title, [*self.key_tokens, worded("output")], values)
 
     def _row_of_weights(self, row: int) -> Panel:
-        title = f"the row of {steps.quote(self.query_tokens[row])}"
+        title = worded("the row of {query}", query=steps.quote(self.query_tokens[row]))
         masked, columns = self.masked[row], list(self.key_tokens)
         if self.step == 3:
-            rows, values = ["score", "e^score"], torch.stack([masked, masked.exp()])
+            rows, values = [worded("score"), "e^score"], torch.stack([masked, masked.exp()])
         else:
             powers, shift = steps.powers(masked.tolist())
-            rows = ["e^(s−max)" if shift else "e^score", "weight"]
+            rows = ["e^(s−max)" if shift else "e^score", worded("weight")]
             values = torch.stack([torch.tensor(powers, dtype=torch.float64), self.weights[row]])
-            values, columns = torch.cat([values, values.sum(-1, keepdim=True)], dim=-1), [*columns, "sum"]
-        return Panel("values", title, rows, columns, values, row_axis="row", column_axis="key")
+            values, columns = torch.cat([values, values.sum(-1, keepdim=True)], dim=-1), [*columns, worded("sum")]
+        return Panel("values", title, rows, columns, values, row_axis=worded("row"), column_axis=worded("key"))
 
     def lines(self) -> list[str]:
         """The steps so far."""
-        return [f"{title}: {numbers}" for title, _, numbers in self.steps()[: self.step + 1]]
+        return [
+            worded("{title}: {numbers}", title=title, numbers=numbers)
+            for title, _, numbers in self.steps()[: self.step + 1]
+        ]
 
     def note(self) -> str:
         """In words: which queries have no allowed key, and what happens to them; empty if there are none."""
         empty = self.empty_rows
-        names = ", ".join(f"{row} {steps.quote(self.query_tokens[row])}" for row in empty)
+        names = listed(f"{row} {steps.quote(self.query_tokens[row])}" for row in empty)
         all_0 = not self.output[empty].any()
-        return WARNING.format(names=names, rest=ALSO_0 if all_0 else NOT_0) if empty else ""
+        return worded(ALSO_0 if all_0 else NOT_0, names=names) if empty else ""
 
     def __repr__(self) -> str:
         (queries, size), (keys, _) = self._shapes["q"], self._shapes["k"]
         query, key = steps.quote(self.query_tokens[self.row]), steps.quote(self.key_tokens[self.column])
         title, _, numbers = self.steps()[self.step]
-        return (
-            f"DotProductStepper: {queries} queries × {keys} keys, d = {size}; query {self.row} {query}, "
-            f"key {self.column} {key}; step {self.step + 1} of {len(TITLES)}, {title}: {numbers}"
+        return worded(
+            "DotProductStepper: {queries} queries × {keys} keys, d = {size}; query {row} {query}, key {column} {key}; "
+            "step {step} of {count}, {title}: {numbers}",
+            queries=queries,
+            keys=keys,
+            size=size,
+            row=self.row,
+            query=query,
+            column=self.column,
+            key=key,
+            step=self.step + 1,
+            count=len(TITLES),
+            title=title,
+            numbers=numbers,
         )
 
 
 def _features(title: str, rows: Sequence[str], values: Tensor) -> Panel:
     columns = [str(i) for i in range(values.size(-1))]
-    return Panel("values", title, list(rows), columns, values, row_axis="row", column_axis="feature")
+    return Panel("values", title, list(rows), columns, values, row_axis=worded("row"), column_axis=worded("feature"))
 
 
 def _exact(matrix: Tensor) -> Tensor:

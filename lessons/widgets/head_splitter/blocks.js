@@ -1,5 +1,6 @@
 import { ARROWS, QUIET_NAME, claim, escapeText } from "../shared/markup.js";
 import { countOf, indexOf, readAll } from "./strided.js";
+import { listed, worded } from "../shared/words.js";
 
 // A tensor as nested blocks: the last two axes are the rows and columns of a block, the axes before them its place.
 // A tensor with one axis is one line of numbered places.
@@ -64,21 +65,23 @@ export class Blocks {
     }
     const [rows, columns] = shape.slice(-2);
     const [rowAxis, columnAxis] = axes.slice(-2);
+    const nameOf = (axis, i) => worded("{axis} {i}", { axis: worded(axis), i });
     const columnName = (c) => (columnAxis === "feature" ? `f${c}` : String(c));
     const heads = Array.from({ length: columns }, (_, c) =>
-      `<span class="hs-head" role="columnheader" aria-label="${columnAxis} ${c}">${columnName(c)}</span>`).join("");
-    const line = (k, r) => `<div class="hs-row" role="row"><span class="hs-name" role="rowheader" aria-label="${rowAxis} ${r}">${rowAxis[0]}${r}</span>` +
+      `<span class="hs-head" role="columnheader" aria-label="${nameOf(columnAxis, c)}">${columnName(c)}</span>`).join("");
+    const line = (k, r) => `<div class="hs-row" role="row"><span class="hs-name" role="rowheader" aria-label="${nameOf(rowAxis, r)}">${rowAxis[0]}${r}</span>` +
       `${Array.from({ length: columns }, (_, c) => cell((k * rows + r) * columns + c)).join("")}</div>`;
     const block = (k, caption, label) => `<div class="hs-block" role="rowgroup" aria-label="${label}">` +
       `${caption ? `<div class="hs-caption" aria-hidden="true">${caption}</div>` : ""}` +
-      `<div class="hs-row" role="row"><span class="hs-name" role="columnheader"><span class="hs-unseen">${rowAxis} ↓ ${columnAxis} →</span></span>${heads}</div>` +
+      `<div class="hs-row" role="row"><span class="hs-name" role="columnheader"><span class="hs-unseen">${worded(rowAxis)} ↓ ${worded(columnAxis)} →</span></span>${heads}</div>` +
       `${Array.from({ length: rows }, (_, r) => line(k, r)).join("")}</div>`;
     const batches = shape[0];
     const inner = countOf(shape.slice(1, -2));
     return Array.from({ length: batches }, (_, b) => {
-      const name = batches > 1 ? `batch ${b}` : "";
-      if (shape.length === 3) return block(b, name, `batch ${b}`);
-      const blocks = Array.from({ length: inner }, (_, k) => block(b * inner + k, `${axes[1]} ${k}`, `batch ${b}, ${axes[1]} ${k}`));
+      const batch = worded("batch {batch}", { batch: b });
+      const name = batches > 1 ? batch : "";
+      if (shape.length === 3) return block(b, name, batch);
+      const blocks = Array.from({ length: inner }, (_, k) => block(b * inner + k, nameOf(axes[1], k), listed([batch, nameOf(axes[1], k)])));
       return `<div class="hs-batch">${name ? `<div class="hs-caption" aria-hidden="true">${name}</div>` : ""}<div class="hs-blocks">${blocks.join("")}</div></div>`;
     }).join("");
   }

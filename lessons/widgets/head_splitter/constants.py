@@ -4,10 +4,18 @@ from typing import Any
 
 import torch
 
+from lessons.wording import marked
+
 SIZES = {"batch": 3, "length": 6, "num_heads": 8, "head_dim": 4}  # the maximum of each
 MOST = 200  # the most numbers that can be shown
-LABELS = NUMBERS, HOMES = ("numbers", "homes")
-LETTERS = {"batch": "B", "token": "T", "head": "H", "feature": "d", "column": "D"}
+LABELS = NUMBERS, HOMES = (marked("numbers"), marked("homes"))
+LETTERS = {
+    marked("batch"): "B",
+    marked("token"): "T",
+    marked("head"): "H",
+    marked("feature"): "d",
+    marked("column"): "D",
+}
 
 _TELLING = ("batch", "token", "column")
 _CUT = ("batch", "token", "head", "feature")
@@ -18,52 +26,54 @@ WAY: list[dict[str, Any]] = [
         "variable": "x",
         "code": "x",
         "axes": _TELLING,
-        "about": "One row for each token; the colors and letters show which head each number will belong to.",
+        "about": marked("One row for each token; the colors and letters show which head each number will belong to."),
     },
     {
-        "name": "cut",
+        "name": marked("cut"),
         "variable": "cut",
         "code": "cut = x.view(B, T, H, d)",
         "axes": _CUT,
-        "about": "The last axis is split in two: each token now has its heads.",
+        "about": marked("The last axis is split in two: each token now has its heads."),
     },
     {
-        "name": "exchange",
+        "name": marked("exchange"),
         "variable": "heads",
         "code": "heads = cut.transpose(1, 2)",
         "axes": _SPLIT,
-        "about": "Axes 1 and 2 are swapped: now each head has its own block, with a row for each token.",
+        "about": marked("Axes 1 and 2 are swapped: now each head has its own block, with a row for each token."),
     },
     {
-        "name": "attend",
+        "name": marked("attend"),
         "variable": "computed",
         "code": "computed = heads.contiguous()",
         "axes": _SPLIT,
-        "about": "Attention happens here, in each block separately. Its output is new memory, head after head; "
-        "contiguous() stands in for it, so that you can follow the numbers.",
+        "about": marked(
+            "Attention happens here, in each block separately. Its output is new memory, head after head; "
+            "contiguous() stands in for it, so that you can follow the numbers."
+        ),
     },
     {
-        "name": "exchange back",
+        "name": marked("exchange back"),
         "variable": "back",
         "code": "back = computed.transpose(1, 2)",
         "axes": _CUT,
-        "about": "Axes 1 and 2 are swapped back: each token has its heads again.",
+        "about": marked("Axes 1 and 2 are swapped back: each token has its heads again."),
     },
     {
-        "name": "join",
+        "name": marked("join"),
         "variable": "joined",
         "code": "joined = back.reshape(B, T, D)",
         "axes": _TELLING,
-        "about": "The heads of each token are concatenated: the shape of x again.",
+        "about": marked("The heads of each token are concatenated: the shape of x again."),
     },
 ]
 EXCHANGE, JOIN = 2, 5  # the steps that a wrong way replaces
 
 STRAIGHT, DEALT, NOT_BACK, NO_COPY = (
-    "view in one step",
-    "cut as (d, H)",
-    "join without transposing back",
-    "join by view",
+    marked("view in one step"),
+    marked("cut as (d, H)"),
+    marked("join without transposing back"),
+    marked("join by view"),
 )
 WRONG: dict[str, dict[str, Any]] = {
     STRAIGHT: {"step": EXCHANGE, "code": "heads = x.view(B, H, T, d)"},

@@ -13,6 +13,7 @@ from lessons.widgets.front_end import front_end, style
 from lessons.widgets.head_splitter import splitting
 from lessons.widgets.head_splitter.constants import EXCHANGE, LABELS, MOST, NUMBERS, SIZES, STRAIGHT, WAY
 from lessons.widgets.pictures import Panel
+from lessons.wording import SEMICOLON, listed, worded
 
 
 class HeadSplitter(LessonWidget):
@@ -149,11 +150,13 @@ class HeadSplitter(LessonWidget):
         reading = [step.tensor for step in splitting.follow(places, self.num_heads)]
         drawn = [self._panel("x", places, 0)] if self.step else []
         name = list(splitting.CODE)[self.step]
-        drawn += [self._panel(f"step {self.step + 1}: {name}", reading[self.step], self.step, main=True)]
+        title = worded("step {step}: {name}", step=self.step + 1, name=worded(name))
+        drawn += [self._panel(title, reading[self.step], self.step, main=True)]
         found = self._compared(self.compare)
         if found is not None:
             step = splitting.INSTEAD_OF[self.compare]
-            drawn += [self._panel(f"wrong: {self.compare}", found[1], step, blocked=found[0] != found[1])]
+            title = worded("wrong: {way}", way=worded(self.compare))
+            drawn += [self._panel(title, found[1], step, blocked=found[0] != found[1])]
         return drawn
 
     def _panel(self, title: str, places: Tensor, step: int, blocked: Tensor | None = None, main: bool = False) -> Panel:
@@ -167,29 +170,43 @@ class HeadSplitter(LessonWidget):
             [f"f{i}" if last == "feature" else str(i) for i in range(places.size(-1))],
             self.numbers.flatten()[flat],
             None if blocked is None else blocked.reshape(flat.shape),
-            row_axis=", ".join(outer),
-            column_axis=last,
+            row_axis=listed(map(worded, outer)),
+            column_axis=worded(last),
             main=main,
             groups=self._homes(flat).head,
         )
 
     def note(self) -> str:
         """In words: what the wrong way does."""
-        error, way = self.wrong(), f"{self.compare}, {splitting.WRONG_CODE[self.compare]}"
+        error, way = self.wrong(), listed([worded(self.compare), splitting.WRONG_CODE[self.compare]])
         if isinstance(error, RuntimeError):
-            return f"{way}: torch raises RuntimeError: {error}"
-        counts = [f"{count} {words}" for words, count in self.tally().items()]
-        return f"{way}: of {self.numbers.numel()} numbers {', '.join(counts)}."
+            return worded("{way}: torch raises RuntimeError: {error}", way=way, error=error)
+        moved, heads, tokens = self.tally().values()
+        return worded(
+            "{way}: of {count} numbers {moved} out of place, {heads} in the wrong head, {tokens} at the wrong token.",
+            way=way,
+            count=self.numbers.numel(),
+            moved=moved,
+            heads=heads,
+            tokens=tokens,
+        )
 
     def __repr__(self) -> str:
         name, _, tensor = self.steps()[self.step]
-        wrong = (
-            "RuntimeError" if isinstance(self.wrong(), RuntimeError) else f"{self.tally()['out of place']} out of place"
-        )
-        return (
-            f"HeadSplitter: x {tuple(self.numbers.shape)}, num_heads {self.num_heads}, head_dim {self.head_dim}; "
-            f"step {self.step + 1}, {name}: {tuple(tensor.shape)}, strides {tensor.stride()}; {self.compare}: {wrong}"
-        )
+        moved = worded("{count} out of place", count=self.tally()["out of place"])
+        wrong = "RuntimeError" if isinstance(self.wrong(), RuntimeError) else moved
+        said = [
+            f"x {tuple(self.numbers.shape)}, num_heads {self.num_heads}, head_dim {self.head_dim}",
+            worded(
+                "step {step}, {name}: {shape}, strides {strides}",
+                step=self.step + 1,
+                name=worded(name),
+                shape=tuple(tensor.shape),
+                strides=tensor.stride(),
+            ),
+            worded("{where}: {what}", where=worded(self.compare), what=wrong),
+        ]
+        return worded("HeadSplitter: {what}", what=listed(said, SEMICOLON))
 
 
 def _read(x: Any, num_heads: int) -> Tensor:
