@@ -1,15 +1,16 @@
 import { formatNumber } from "../shared/numbers.js";
 import { QUIET } from "../shared/markup.js";
 import { View, asWidget, slider } from "../shared/parts.js";
+import { SENTENCES, listed, worded } from "../shared/words.js";
 import { BASES, LIMITS } from "./constants.js";
 
 // PositionLab: the same sinusoids and angles as in lessons/positions.py, so that a slider is answered at once.
 
 const [WIDE, TALL, EDGE] = [380, 190, 34];
 const frame = () => `
-  <div class="lw-bar">${slider("num_positions", "positions", ...LIMITS.num_positions, 1)}${slider("d_model", "features D", ...LIMITS.d_model, 1)}
-    <label>base<select data-part="base" ${QUIET}>${BASES.map((x) => `<option>${x}</option>`).join("")}</select></label>
-    ${slider("first", "first position", 0, 15, 1)}${slider("second", "second position", 0, 15, 1)}${slider("pair", "pair of features", 0, 3, 1)}</div>
+  <div class="lw-bar">${slider("num_positions", worded("positions"), ...LIMITS.num_positions, 1)}${slider("d_model", worded("features D"), ...LIMITS.d_model, 1)}
+    <label>${worded("base")}<select data-part="base" ${QUIET}>${BASES.map((x) => `<option>${x}</option>`).join("")}</select></label>
+    ${slider("first", worded("first position"), 0, 15, 1)}${slider("second", worded("second position"), 0, 15, 1)}${slider("pair", worded("pair of features"), 0, 3, 1)}</div>
   <div class="lw-stage"><div data-part="table"></div>
     <div class="pl-side"><section class="hg-panel"><h4 data-part="curve-title"></h4><div data-part="curve"></div></section>
     <section class="hg-panel"><h4 data-part="arrows-title"></h4><div data-part="arrows"></div><p class="hg-note" data-part="arrows-note"></p></section></div></div>
@@ -30,7 +31,7 @@ class Positions extends View {
   static frame = frame;
 
   make() {
-    this.table = this.grid("table", { title: "sinusoids", tone: "values", rowAxis: "position", columnAxis: "feature" });
+    this.table = this.grid("table", { title: worded("sinusoids"), tone: "values", rowAxis: worded("position"), columnAxis: worded("feature") });
     this.find("base").addEventListener("change", (event) => this.commit({ base: Number(event.target.value) }));
     this.find("table").addEventListener("click", (event) => this.choose(event.target.closest("[data-at]")));
     this.find("table").addEventListener("keydown", (event) => {
@@ -66,8 +67,8 @@ class Positions extends View {
     const rows = Array.from({ length: state.num_positions }, (_, t) => rowOf(t, state));
     const names = (count) => Array.from({ length: count }, (_, i) => String(i));
     this.table.show({ rows: names(state.num_positions), columns: names(state.d_model), values: rows, bound: 1,
-      title: `sinusoids(${state.num_positions}, ${state.d_model}), base ${state.base}`,
-      note: "Click a row, or press Space on it: it becomes the second position." });
+      title: worded("sinusoids({positions}, {features}), base {base}", { positions: state.num_positions, features: state.d_model, base: state.base }),
+      note: worded("Click a row, or press Space on it: it becomes the second position.") });
     this.products = rows.map((row) => dot(row, rows[state.first]));
     this.drawCurve(state);
     this.drawArrows(state);
@@ -82,8 +83,8 @@ class Positions extends View {
     const points = this.products.map((p, t) => `${x(t).toFixed(1)},${y(p).toFixed(1)}`).join(" ");
     const marks = this.products.map((p, t) => `<circle cx="${x(t)}" cy="${y(p)}" r="3" data-position="${t}" data-value="${p}"/>`).join("");
     const p = this.products[second];
-    const words = `Dot product of position ${first} with every position; with position ${second} it is ${formatNumber(p)}.`;
-    this.write("curve-title", `dot product with position ${first}`);
+    const words = worded("Dot product of position {first} with every position; with position {second} it is {product}.", { first, second, product: formatNumber(p) });
+    this.write("curve-title", worded("dot product with position {position}", { position: first }));
     this.find("curve").innerHTML = `<svg class="pl-chart" role="img" width="${WIDE}" height="${TALL}" aria-label="${words}">
       <line class="pl-zero" x1="${EDGE}" x2="${WIDE - EDGE}" y1="${y(0)}" y2="${y(0)}"/>
       <text x="${EDGE - 6}" y="${y(most) + 4}" text-anchor="end">${most}</text><text x="${EDGE - 6}" y="${y(0) + 4}" text-anchor="end">0</text>
@@ -92,9 +93,10 @@ class Positions extends View {
       <polyline points="${points}"/>${marks}<circle class="pl-ring" cx="${x(second)}" cy="${y(p)}" r="7"/>
       <text class="pl-strong" x="${Math.min(Math.max(x(second), 60), WIDE - 60)}" y="${Math.max(y(p) - 12, 12)}" text-anchor="middle">${formatNumber(p)}</text></svg>`;
     const apart = Math.abs(second - first);
-    const hint = d_model % 2 ? "With an odd D the last sine has no cosine, and the product depends a little on the positions themselves." :
-      "Move both sliders by the same amount: it stays the same.";
-    this.write("readout", `Positions ${first} and ${second}, ${apart} apart: dot product ${formatNumber(p, 4)}. ${hint}`);
+    const hint = d_model % 2 ? worded("With an odd D the last sine has no cosine, and the product depends a little on the positions themselves.") :
+      worded("Move both sliders by the same amount: it stays the same.");
+    const said = worded("Positions {first} and {second}, {apart} apart: dot product {product}.", { first, second, apart, product: formatNumber(p, 4) });
+    this.write("readout", listed([said, hint], SENTENCES));
   }
 
   drawArrows({ first, second, pair, base, d_model }) {
@@ -109,12 +111,12 @@ class Positions extends View {
     };
     const score = Math.cos(to - from);
     const degrees = Math.round(((to - from) * 180) / Math.PI);
-    const words = `Pair ${pair}: a query at position ${first} and a key at position ${second}, both rotated; ${degrees} degrees between them.`;
-    this.write("arrows-title", `rotary: pair ${pair}, q at ${first}, k at ${second}`);
+    const words = worded("Pair {pair}: a query at position {first} and a key at position {second}, both rotated; {degrees} degrees between them.", { pair, first, second, degrees });
+    this.write("arrows-title", worded("rotary: pair {pair}, q at {first}, k at {second}", { pair, first, second }));
     this.find("arrows").innerHTML = `<svg class="pl-chart" role="img" width="220" height="190" aria-label="${words}">
       <defs><marker id="pl-head" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10z"/></marker></defs>
       <circle class="pl-round" cx="110" cy="95" r="74"/>${arrow(from, "q", "pl-q")}${arrow(to, "k", "pl-k")}</svg>`;
-    this.write("arrows-note", `Both started as (1, 0). k is ${String(degrees).replace("-", "−")}° ahead of q; their dot product is ${formatNumber(score)}.`);
+    this.write("arrows-note", worded("Both started as (1, 0). k is {degrees}° ahead of q; their dot product is {product}.", { degrees: String(degrees).replace("-", "−"), product: formatNumber(score) }));
   }
 
   point(part, r, c) {

@@ -15,6 +15,7 @@ from lessons.widgets.base import LessonWidget, synced
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
 from lessons.widgets.position_lab.constants import BASES, LIMITS
+from lessons.wording import worded
 
 
 class PositionLab(LessonWidget):
@@ -94,28 +95,50 @@ class PositionLab(LessonWidget):
 
     def panels(self) -> list[Panel]:
         rows, columns = ([str(i) for i in range(n)] for n in (self.num_positions, self.d_model))
-        title = f"sinusoids({self.num_positions}, {self.d_model}), base {self.base}"
-        return [Panel("values", title, rows, columns, self.table, None, "position", "feature", main=True)]
+        sizes = {"positions": self.num_positions, "features": self.d_model, "base": self.base}
+        title = worded("sinusoids({positions}, {features}), base {base}", **sizes)
+        axes = worded("position"), worded("feature")
+        return [Panel("values", title, rows, columns, self.table, None, *axes, main=True)]
 
     def figure(self) -> Figure:
         """The table, and the dot product by position."""
         picture = Figure(figsize=(12, 1.6 + 0.3 * self.num_positions), layout="constrained")
         left, right = picture.subplots(1, 2, width_ratios=[3, 2])
-        names: dict[str, Any] = {"row_axis": "position", "column_axis": "feature"}
+        names: dict[str, Any] = {"row_axis": worded("position"), "column_axis": worded("feature")}
         plots.plot_matrix(self.table, ax=left, title=self.panels()[0].title, decimals=None, **names)
-        curve = {f"with position {self.first}": self.products}
-        plots.plot_curves(range(self.num_positions), curve, ax=right, xlabel="position", ylabel="dot product")
+        curve = {worded("with position {position}", position=self.first): self.products}
+        labels = {"xlabel": worded("position"), "ylabel": worded("dot product")}
+        plots.plot_curves(range(self.num_positions), curve, ax=right, **labels)
         return picture
 
     def lines(self) -> list[str]:
         apart = self.second - self.first
         degrees = math.degrees(float(self.angles[self.second, self.pair] - self.angles[self.first, self.pair]))
         return [
-            f"positions {self.first} and {self.second}, {abs(apart)} apart: dot product {self.product:.2f}",
-            f"pair {self.pair}, rotated by rotary positions: the key is {degrees:.0f}° ahead of the query, "
-            f"their dot product is {float(self.arrows[0] @ self.arrows[1]):.2f}",
+            worded(
+                "positions {first} and {second}, {apart} apart: dot product {product}",
+                first=self.first,
+                second=self.second,
+                apart=abs(apart),
+                product=f"{self.product:.2f}",
+            ),
+            worded(
+                "pair {pair}, rotated by rotary positions: the key is {degrees}° ahead of the query, "
+                "their dot product is {product}",
+                pair=self.pair,
+                degrees=f"{degrees:.0f}",
+                product=f"{float(self.arrows[0] @ self.arrows[1]):.2f}",
+            ),
         ]
 
     def __repr__(self) -> str:
-        size = f"{self.num_positions} positions × {self.d_model} features, base {self.base}"
-        return f"PositionLab: {size}; positions {self.first} and {self.second}: dot product {self.product:.2f}"
+        return worded(
+            "PositionLab: {positions} positions × {features} features, base {base}; "
+            "positions {first} and {second}: dot product {product}",
+            positions=self.num_positions,
+            features=self.d_model,
+            base=self.base,
+            first=self.first,
+            second=self.second,
+            product=f"{self.product:.2f}",
+        )

@@ -1,6 +1,7 @@
 import { formatNumber } from "../shared/numbers.js";
 import { escapeText, svgLine, svgText, tenth } from "../shared/markup.js";
 import { LINE_NAMES } from "./constants.js";
+import { SEMICOLON, listed, worded } from "../shared/words.js";
 
 // The charts of ScalingLab, as SVG in text. Lines differ by dash and marker, not by color alone; each chart says its numbers.
 
@@ -43,13 +44,13 @@ export function histogram(scores, scaled, deviation) {
   const ends = deviation <= REACH ? svgLine(from, TOP + 17, from, TOP + 27, "sl-mark") + svgLine(to, TOP + 17, to, TOP + 27, "sl-mark") : "";
   const bracket = svgLine(from, TOP + 22, to, TOP + 22, "sl-mark") + ends;
   const fraction = (count) => percent(count / scores.length);
-  const sides = (out.below ? svgText(LEFT, TOP + 44, `◂ ${fraction(out.below)} further out`, "start") : "") +
-    (out.above ? svgText(RIGHT, TOP + 44, `${fraction(out.above)} further out ▸`, "end") : "");
-  const within = [1, 4, 16, 32].map((x) => `${fraction(scores.filter((s) => Math.abs(s) <= x).length)} within ±${x}`).join(", ");
-  const label = `Histogram of ${scores.length} scores. Standard deviation ${formatNumber(deviation)}; ${within}.`;
+  const sides = (out.below ? svgText(LEFT, TOP + 44, worded("◂ {percent} further out", { percent: fraction(out.below) }), "start") : "") +
+    (out.above ? svgText(RIGHT, TOP + 44, worded("{percent} further out ▸", { percent: fraction(out.above) }), "end") : "");
+  const within = [1, 4, 16, 32].map((x) => worded("{percent} within ±{x}", { percent: fraction(scores.filter((s) => Math.abs(s) <= x).length), x }));
+  const label = worded("Histogram of {count} scores. Standard deviation {deviation}; {within}.", { count: scores.length, deviation: formatNumber(deviation), within: listed(within) });
   const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${bracket}${ticks.join("")}${sides}` +
-    svgText((LEFT + RIGHT) / 2, TOP + 8, `± one standard deviation: ${formatNumber(deviation)}`) +
-    svgLine(LEFT, top, LEFT, BOTTOM, "sl-axis") + svgText(LEFT - 6, top + 5, fraction(most), "end") + svgText(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis("score, as it goes into the softmax");
+    svgText((LEFT + RIGHT) / 2, TOP + 8, worded("± one standard deviation: {deviation}", { deviation: formatNumber(deviation) })) +
+    svgLine(LEFT, top, LEFT, BOTTOM, "sl-axis") + svgText(LEFT - 6, top + 5, fraction(most), "end") + svgText(LEFT - 6, BOTTOM + 2, "0 %", "end") + axis(worded("score, as it goes into the softmax"));
   return svg(label, body);
 }
 
@@ -85,9 +86,11 @@ export function curveChart(chart, sizes, at, scaled, curves) {
   const lift = y < TOP + 24 ? 20 : -10;
   const present = svgLine(x, TOP, x, BOTTOM, "sl-now") + `<circle class="sl-ring" cx="${x}" cy="${y}" r="7.5"/>` +
     svgText(x + side * 9, y + lift, fewDigits(now), side < 0 ? "end" : "start", ' class="sl-value"');
-  const said = (kind) => `${LINE_NAMES[kind]}: ${sizes.map((d, i) => `d ${d}, ${fewDigits(curves[kind][i])}`).join("; ")}`;
-  const label = `${chart.name} against d. ${said(false)}. ${said(true)}. Now: d ${sizes[at]}, ${LINE_NAMES[scaled]}, ${fewDigits(now)}.`;
-  return svg(label, ticks.join("") + below.join("") + axis("d, the head dimension") + line("false") + line("true") + present);
+  const said = (kind) => listed(sizes.map((d, i) => worded("d {d}, {number}", { d, number: fewDigits(curves[kind][i]) })), SEMICOLON);
+  const label = worded("{name} against d. not scaled: {plain}. divided by √d: {divided}. Now: d {d}, {line}, {number}.", {
+    name: chart.name, plain: said(false), divided: said(true), d: sizes[at], line: worded(LINE_NAMES[scaled]), number: fewDigits(now),
+  });
+  return svg(label, ticks.join("") + below.join("") + axis(worded("d, the head dimension")) + line("false") + line("true") + present);
 }
 
 /** One bar for each key, as high as the rows of the grids next to it. */
@@ -96,7 +99,8 @@ export function weightBars(weights, rowHeight, scaled) {
   const high = weights.length * rowHeight;
   const bars = weights.map((w, i) => `<rect x="0" y="${tenth((i + 0.21) * rowHeight)}" width="${tenth(wide * w)}" height="${tenth(0.58 * rowHeight)}"/>`);
   const even = tenth(wide / weights.length);
-  const label = `Weights as bars: ${weights.map((w, i) => `k${i} ${formatNumber(w)}`).join(", ")}. Dashed: the even weight, ${formatNumber(1 / weights.length)}.`;
+  const list = listed(weights.map((w, i) => `k${i} ${formatNumber(w)}`));
+  const label = worded("Weights as bars: {list}. Dashed: the even weight, {even}.", { list, even: formatNumber(1 / weights.length) });
   const body = `<g class="${kindOf(scaled)} sl-bars">${bars.join("")}</g>${svgLine(0.5, 0, 0.5, high, "sl-axis")}${svgLine(even, 0, even, high, "sl-even")}`;
   return svg(label, body, wide + 2, high).replace("<svg ", `<svg width="${wide + 2}" height="${high}" `);
 }

@@ -16,7 +16,9 @@ from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel, format_number
 from lessons.widgets.scaling_lab import scaling
 from lessons.widgets.scaling_lab.constants import LINE_NAMES, MAX_FEATURES, MAX_KEYS, NUM_QUERIES
+from lessons.wording import listed, marked, worded
 
+MEASURES = {"entropy": marked("entropy"), "gradient": marked("gradient"), "stuck": marked("stuck")}
 GREATEST = 1e6  # of the learner's own features
 MAX_OWN = 64  # queries
 
@@ -126,7 +128,7 @@ class ScalingLab(LessonWidget):
 
     def curves(self) -> dict[str, dict[str, list[float]]]:
         """By measure, "entropy" (mean), "gradient" (median), "stuck" (fraction), then by scaling, per size."""
-        curves = {measure: {name: [] for name in LINE_NAMES.values()} for measure in ("entropy", "gradient", "stuck")}
+        curves = {measure: {name: [] for name in LINE_NAMES.values()} for measure in MEASURES}
         for d in self.sizes:
             q, k = self.vectors(d)
             for scaled, name in LINE_NAMES.items():
@@ -183,46 +185,64 @@ class ScalingLab(LessonWidget):
     def panels(self) -> list[Panel]:
         """Scores, weights and Jacobian of the one query, and the curves of all queries."""
         keys, row = [f"k{i}" for i in range(self.num_keys)], [f"q{self.query}"]
-        lines = {f"{measure}, {name}": line for measure, both in self.curves().items() for name, line in both.items()}
+        lines = {
+            listed([worded(MEASURES[measure]), worded(name)]): line
+            for measure, both in self.curves().items()
+            for name, line in both.items()
+        }
+        scores = worded("scores, q·k ÷ {divisor}", divisor=format_number(self.divisor))
+        axes = worded("weight"), worded("score")
         return [
-            Panel("scores", f"scores, q·k ÷ {format_number(self.divisor)}", row, keys, self.scores[None]),
-            Panel("weights", "weights", row, keys, self.weights[None], main=True),
-            Panel("values", "∂weights/∂scores", keys, keys, self.jacobian, row_axis="weight", column_axis="score"),
+            Panel("scores", scores, row, keys, self.scores[None]),
+            Panel("weights", worded("weights"), row, keys, self.weights[None], main=True),
+            Panel("values", worded("∂weights/∂scores"), keys, keys, self.jacobian, None, *axes),
             Panel(
                 "values",
-                f"{self._all()}: mean entropy (nats), median gradient, fraction with over 99 % on a single key",
+                worded(
+                    "{queries}: mean entropy (nats), median gradient, fraction with over 99 % on a single key",
+                    queries=self._all(),
+                ),
                 list(lines),
                 [str(d) for d in self.sizes],
                 torch.tensor(list(lines.values())),
-                row_axis="measure",
+                row_axis=worded("measure"),
                 column_axis="d",
             ),
         ]
 
     def _all(self) -> str:
         count = NUM_QUERIES if self.own is None else len(self.own[0])
-        return f"all {count} queries" if count > 1 else "the one query"
+        return worded("all {count} queries", count=count) if count > 1 else worded("the one query")
 
     def figure(self) -> Figure:
         """All scores, the weights of the one query, and both curves, by lessons.plots."""
         picture = Figure(figsize=(11, 7), layout="constrained")
         (scores, weights), (entropy, gradient) = picture.subplots(2, 2)
-        name = f"{LINE_NAMES[self.scaled]}, temperature {self.temperature:g}"
-        title = f"Scores of {self._all()}, d = {self.d}: {name}"
-        plots.plot_histograms({name: self.all_scores}, ax=scores, xlabel="score", title=title)
+        name = listed([worded(LINE_NAMES[self.scaled]), worded("temperature {number}", number=f"{self.temperature:g}")])
+        title = worded("Scores of {queries}, d = {d}: {name}", queries=self._all(), d=self.d, name=name)
+        plots.plot_histograms({name: self.all_scores}, ax=scores, xlabel=worded("score"), title=title)
         keys = [f"k{i}" for i in range(self.num_keys)]
         plots.plot_weights(self.weights[None], ax=weights, rows=[f"q{self.query}"], columns=keys)
-        names = {"entropy": "mean entropy (nats)", "gradient": "median size of the gradient"}
+        names = {"entropy": worded("mean entropy (nats)"), "gradient": worded("median size of the gradient")}
         for ax, (measure, curves) in zip((entropy, gradient), self.curves().items()):
-            plots.plot_curves(self.sizes, curves, ax=ax, log="x", xlabel="d", ylabel=names[measure])
+            lines = {worded(line): numbers for line, numbers in curves.items()}
+            plots.plot_curves(self.sizes, lines, ax=ax, log="x", xlabel="d", ylabel=names[measure])
         return picture
 
     def __repr__(self) -> str:
-        return (
-            f"ScalingLab: d = {self.d}, √d = {math.sqrt(self.d):.2f}, {LINE_NAMES[self.scaled]}, "
-            f"temperature {self.temperature:g}, {self.num_keys} keys; query {self.query}: "
-            f"entropy {self.entropy:.2f} of {math.log(self.num_keys):.2f} nats, "
-            f"largest weight {self.weights.max().item():.2f}, size of the gradient {self.gradient_size:.2f}"
+        return worded(
+            "ScalingLab: d = {d}, √d = {root}, {scaled}, temperature {temperature}, {keys} keys; query {query}: "
+            "entropy {entropy} of {most} nats, largest weight {largest}, size of the gradient {gradient}",
+            d=self.d,
+            root=f"{math.sqrt(self.d):.2f}",
+            scaled=worded(LINE_NAMES[self.scaled]),
+            temperature=f"{self.temperature:g}",
+            keys=self.num_keys,
+            query=self.query,
+            entropy=f"{self.entropy:.2f}",
+            most=f"{math.log(self.num_keys):.2f}",
+            largest=f"{self.weights.max().item():.2f}",
+            gradient=f"{self.gradient_size:.2f}",
         )
 
 

@@ -1,18 +1,23 @@
 import { inRows, readFloats, sumOf } from "../shared/numbers.js";
 import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { View, asWidget, button } from "../shared/parts.js";
+import { marked, worded } from "../shared/words.js";
 
 // ShapeTour: the stops of a batch on its way through the model, and the tensor at the present one.
 
-const SIZE_NAMES = { B: "sentences", S: "source tokens", T: "target tokens", D: "features", H: "heads", V: "words" };
+const SIZES = {
+  B: marked("{count} sentences"), S: marked("{count} source tokens"), T: marked("{count} target tokens"),
+  D: marked("{count} features"), H: marked("{count} heads"), V: marked("{count} words"),
+};
+const SIDES = { encoder: marked("encoder"), decoder: marked("decoder") };
 const frame = () => `
-  <div class="lw-bar st-bar">${button("back", "◂ Back")}${button("next", "Next ▸")}<span data-part="place"></span>
-    <label>sentence<select data-part="sentence" ${QUIET}></select></label>
-    <label data-part="heads">head<select data-part="head" ${QUIET}></select></label></div>
-  <div class="st-stage"><nav class="st-way" aria-label="the way through the model" data-part="way"></nav>
+  <div class="lw-bar st-bar">${button("back", worded("◂ Back"))}${button("next", worded("Next ▸"))}<span data-part="place"></span>
+    <label>${worded("sentence")}<select data-part="sentence" ${QUIET}></select></label>
+    <label data-part="heads">${worded("head")}<select data-part="head" ${QUIET}></select></label></div>
+  <div class="st-stage"><nav class="st-way" aria-label="${worded("the way through the model")}" data-part="way"></nav>
     <section class="st-stop"><h4 data-part="name"></h4><p class="st-shape" data-part="shape"></p>
       <pre class="st-code" data-part="code"></pre><p data-part="text"></p><div class="st-grid" data-part="grid"></div></section></div>
-  <p class="lw-readout">Page Down and Page Up, or the arrow keys on a stop, go on and back; Home and End go to the ends.</p>
+  <p class="lw-readout">${worded("Page Down and Page Up, or the arrow keys on a stop, go on and back; Home and End go to the ends.")}</p>
   <p class="lw-warning" data-part="warning" role="status"></p>`;
 
 class Tour extends View {
@@ -51,10 +56,11 @@ class Tour extends View {
   draw(state) {
     this.drawWay(state);
     const [name, side, axes, shape, code, text] = state.way[state.step];
-    this.write("place", `stop ${state.step + 1} of ${state.way.length}`);
-    this.write("name", `${side}: ${name}`);
+    this.write("place", worded("stop {stop} of {count}", { stop: state.step + 1, count: state.way.length }));
+    this.write("name", worded("{where}: {what}", { where: worded(SIDES[side]), what: name }));
     const letters = axes.split(" ");
-    this.write("shape", `(${letters.join(", ")}) = (${shape.join(", ")}): ${letters.map((x, i) => `${shape[i]} ${SIZE_NAMES[x]}`).join(" × ")}`);
+    const sizes = letters.map((x, i) => worded(SIZES[x], { count: shape[i] })).join(" × ");
+    this.write("shape", worded("{where}: {what}", { where: `(${letters.join(", ")}) = (${shape.join(", ")})`, what: sizes }));
     this.write("code", code);
     this.write("text", text);
     for (const [part, at] of [["back", 0], ["next", state.way.length - 1]])
@@ -70,7 +76,7 @@ class Tour extends View {
     if (!nav.children.length) {
       const stops = (side) => way.map(([name, its, , shape], i) => its !== side ? "" :
         `<li><button type="button" data-step="${i}" tabindex="-1" ${QUIET}><b>${escapeText(name)}</b> <span>(${shape.join(", ")})</span></button></li>`).join("");
-      nav.innerHTML = ["encoder", "decoder"].map((side) => `<section><h4>${side}</h4><ol>${stops(side)}</ol></section>`).join("");
+      nav.innerHTML = ["encoder", "decoder"].map((side) => `<section><h4>${worded(SIDES[side])}</h4><ol>${stops(side)}</ol></section>`).join("");
     }
     for (const stop of nav.querySelectorAll("[data-step]")) {
       const present = Number(stop.dataset.step) === step;
@@ -100,7 +106,8 @@ class Tour extends View {
       this.kind = kind;
     }
     const sums = values.map((row) => ({ total: sumOf(row), empty: false }));
-    const note = `${shown.more ? "The first of them; " : ""}rows: ${rowAxis}, columns: ${columnAxis}`;
+    const axes = { rowAxis, columnAxis };
+    const note = shown.more ? worded("The first of them; rows: {rowAxis}, columns: {columnAxis}", axes) : worded("rows: {rowAxis}, columns: {columnAxis}", axes);
     this.tensor.show({ rows: shown.rows, columns: shown.columns, values, sums, note, title: name });
   }
 

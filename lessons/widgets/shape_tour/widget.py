@@ -15,22 +15,37 @@ from lessons.transformer import Transformer
 from lessons.widgets.base import LessonWidget, computed, synced
 from lessons.widgets.front_end import front_end, style
 from lessons.widgets.pictures import Panel
+from lessons.wording import listed, marked, worded
 
 MOST = 24  # the most rows and columns that are drawn
 SOURCE = ["the cat is asleep now", "it sleeps <pad> <pad> <pad>"]
+SIDES = {"encoder": marked("encoder"), "decoder": marked("decoder")}
 TARGET = ["<bos> le chat dort", "<bos> il dort <pad>"]
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One stop on the way: a tensor, the names of its axes, the line of code that made it, and what it is."""
+    """One stop on the way: a tensor, the names of its axes, the line of code that made it, and what it is.
+
+    message and about are in English, for `worded`; name is the message with the number of the layer.
+    """
 
     side: str  # "encoder" or "decoder"
-    name: str
+    message: str
     axes: str
     code: str
-    text: str
+    about: str
     tensor: Tensor
+    layer: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.message.format(i=self.layer)
+
+    @property
+    def title(self) -> str:
+        """The name in the language in use."""
+        return worded(self.message, i=self.layer)
 
     @property
     def has_heads(self) -> bool:
@@ -62,42 +77,44 @@ def walk(model: Transformer, src: Tensor, tgt: Tensor) -> list[Stop]:
 
 def _encoder_stops(src: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor]) -> list[Stop]:
     stop = partial(Stop, "encoder")
-    text = "Integers, one for each token; 0 is padding."
-    stops = [stop("source ids", "B S", "src", text, src)]
-    text = "A row for each token, its position added."
-    stops += [stop("embedding", "B S D", "x = model.src_embedding(src)", text, kept["src"])]
+    text = marked("Integers, one for each token; 0 is padding.")
+    stops = [stop(marked("source ids"), "B S", "src", text, src)]
+    text = marked("A row for each token, its position added.")
+    stops += [stop(marked("embedding"), "B S D", "x = model.src_embedding(src)", text, kept["src"])]
     for i in range(sum(name.startswith("encoder.") for name in kept)):
         name = f"encoder.{i}.self_attn"
-        text = "How much each source token attends to each source token. The weights of padding are 0."
-        stops += [stop(f"layer {i}: weights", "B H S S", f'weights["{name}"]', text, weights[name])]
-        text = "Attention and feed-forward, each with its residual. The shape is that of the input."
+        text = marked("How much each source token attends to each source token. The weights of padding are 0.")
+        stops += [stop(marked("layer {i}: weights"), "B H S S", f'weights["{name}"]', text, weights[name], i)]
+        text = marked("Attention and feed-forward, each with its residual. The shape is that of the input.")
         code = f"x, _ = model.encoder.layers[{i}](x, src_allowed)"
-        stops += [stop(f"layer {i}: out", "B S D", code, text, kept[f"encoder.{i}"])]
-    text = "The output of the encoder. Every decoder layer attends to it."
-    return [*stops, stop("memory", "B S D", "memory = model.encode(src)", text, kept["memory"])]
+        stops += [stop(marked("layer {i}: out"), "B S D", code, text, kept[f"encoder.{i}"], i)]
+    text = marked("The output of the encoder. Every decoder layer attends to it.")
+    return [*stops, stop(marked("memory"), "B S D", "memory = model.encode(src)", text, kept["memory"])]
 
 
 def _decoder_stops(tgt: Tensor, kept: dict[str, Tensor], weights: dict[str, Tensor], logits: Tensor) -> list[Stop]:
     stop = partial(Stop, "decoder")
-    stops = [stop("target ids", "B T", "tgt", "The target tokens so far.", tgt)]
-    text = "A row for each token, its position added; the table is the target's."
-    stops += [stop("embedding", "B T D", "x = model.tgt_embedding(tgt)", text, kept["tgt"])]
+    stops = [stop(marked("target ids"), "B T", "tgt", marked("The target tokens so far."), tgt)]
+    text = marked("A row for each token, its position added; the table is the target's.")
+    stops += [stop(marked("embedding"), "B T D", "x = model.tgt_embedding(tgt)", text, kept["tgt"])]
     for i in range(sum(name.startswith("decoder.") for name in kept)):
         name = f"decoder.{i}.self_attn"
-        text = "Each target token attends to itself and to earlier ones: the causal triangle."
-        stops += [stop(f"layer {i}: self", "B H T T", f'weights["{name}"]', text, weights[name])]
+        text = marked("Each target token attends to itself and to earlier ones: the causal triangle.")
+        stops += [stop(marked("layer {i}: self"), "B H T T", f'weights["{name}"]', text, weights[name], i)]
         name = f"decoder.{i}.cross_attn"
-        text = "Target tokens attend to the memory: a row for each target token, a column for each source token."
-        stops += [stop(f"layer {i}: cross", "B H T S", f'weights["{name}"]', text, weights[name])]
-        text = "Three sublayers, each with its residual."
+        text = marked(
+            "Target tokens attend to the memory: a row for each target token, a column for each source token."
+        )
+        stops += [stop(marked("layer {i}: cross"), "B H T S", f'weights["{name}"]', text, weights[name], i)]
+        text = marked("Three sublayers, each with its residual.")
         code = f"x, _ = model.decoder.layers[{i}](x, memory, tgt_allowed, src_allowed)"
-        stops += [stop(f"layer {i}: out", "B T D", code, text, kept[f"decoder.{i}"])]
-    text = "After the decoder's last norm, if it has one."
-    stops += [stop("decoder's end", "B T D", "x, _ = model.decoder(x, memory, …)", text, kept["end"])]
-    text = "A score for each possible next token, at each position."
-    stops += [stop("logits", "B T V", "logits = model.out_proj(x)", text, logits)]
-    text = "Not part of the model: the scores as probabilities."
-    return [*stops, stop("probabilities", "B T V", "logits.softmax(dim=-1)", text, logits.softmax(dim=-1))]
+        stops += [stop(marked("layer {i}: out"), "B T D", code, text, kept[f"decoder.{i}"], i)]
+    text = marked("After the decoder's last norm, if it has one.")
+    stops += [stop(marked("decoder's end"), "B T D", "x, _ = model.decoder(x, memory, …)", text, kept["end"])]
+    text = marked("A score for each possible next token, at each position.")
+    stops += [stop(marked("logits"), "B T V", "logits = model.out_proj(x)", text, logits)]
+    text = marked("Not part of the model: the scores as probabilities.")
+    return [*stops, stop(marked("probabilities"), "B T V", "logits.softmax(dim=-1)", text, logits.softmax(dim=-1))]
 
 
 class ShapeTour(LessonWidget):
@@ -136,7 +153,7 @@ class ShapeTour(LessonWidget):
             "S": _read_names(source_tokens, src, "source_tokens"),
             "T": _read_names(target_tokens, tgt, "target_tokens"),
         }
-        way = [[s.name, s.side, s.axes, list(s.tensor.shape), s.code, s.text] for s in self.stops]
+        way = [[s.title, s.side, s.axes, list(s.tensor.shape), s.code, worded(s.about)] for s in self.stops]
         sizes = [len(src), model.config.num_heads]
         start = {"step": 0, "sentence": 0, "head": 0, **options}
         super().__init__({"way": way, "sizes": sizes, "shown": {}}, **start)
@@ -163,12 +180,18 @@ class ShapeTour(LessonWidget):
         values = self.matrix[:MOST, :MOST]
         axes = self.stop.axes.split()
         rows, columns = axes[-2:] if len(axes) > 2 else ("B", axes[-1])
-        names = {"S": "source", "T": "target", "D": "feature", "V": "word", "B": "sentence"}
+        names = {
+            "S": worded("source"),
+            "T": worded("target"),
+            "D": worded("feature"),
+            "V": worded("word"),
+            "B": worded("sentence"),
+        }
         row_names = [str(self.sentence)] if rows == "B" else self._labels(rows, len(values))
         are_weights = self.stop.has_heads or self.stop.name == "probabilities"
         tone = "ids" if rows == "B" else "weights" if are_weights else "values"
         labels, axes = self._labels(columns, values.size(1)), (names[rows], names[columns])
-        return Panel(tone, self.stop.name, row_names, labels, values.float(), None, *axes, main=True)
+        return Panel(tone, self.stop.title, row_names, labels, values.float(), None, *axes, main=True)
 
     # Validation
 
@@ -205,11 +228,23 @@ class ShapeTour(LessonWidget):
 
     def lines(self) -> list[str]:
         """All stops with their shapes."""
-        return [f"{s.side}, {s.name}: ({', '.join(s.axes.split())}) = {tuple(s.tensor.shape)}" for s in self.stops]
+        return [
+            worded(
+                "{where}: {what}",
+                where=listed([worded(SIDES[s.side]), s.title]),
+                what=f"({', '.join(s.axes.split())}) = {tuple(s.tensor.shape)}",
+            )
+            for s in self.stops
+        ]
 
     def __repr__(self) -> str:
-        shape = tuple(self.stop.tensor.shape)
-        return f"ShapeTour: stop {self.step + 1} of {len(self.stops)}, {self.stop.side}, {self.stop.name}, {shape}"
+        said = [
+            worded("stop {stop} of {count}", stop=self.step + 1, count=len(self.stops)),
+            worded(SIDES[self.stop.side]),
+            self.stop.title,
+            str(tuple(self.stop.tensor.shape)),
+        ]
+        return worded("ShapeTour: {what}", what=listed(said))
 
 
 def _example() -> tuple[Transformer, Tensor, Tensor, list[list[str]], list[list[str]]]:

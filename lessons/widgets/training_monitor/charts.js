@@ -1,5 +1,6 @@
 import { formatNumber } from "../shared/numbers.js";
 import { escapeText, svgLine, svgText, tenth } from "../shared/markup.js";
+import { worded } from "../shared/words.js";
 
 // The charts of TrainingMonitor, as SVG in text: the loss, and what was measured, over the same steps.
 
@@ -74,7 +75,7 @@ function axes({ wide, high, far, right, bottom, x, y }, ticks, name) {
     svgLine(LEFT, y(fraction), right, y(fraction), "tm-rule", ` data-tick="${value}"`) + svgText(LEFT - 7, y(fraction) + 4, label, "end")).join("") +
     across.map((step) => svgLine(x(step), bottom, x(step), bottom + 4, "tm-axis", ` data-step-tick="${step}"`) + svgText(x(step), bottom + 17, String(step))).join("") +
     svgLine(LEFT, bottom, right, bottom, "tm-axis") + svgLine(LEFT, TOP, LEFT, bottom, "tm-axis") +
-    svgText((LEFT + right) / 2, high - 4, "step") +
+    svgText((LEFT + right) / 2, high - 4, worded("step")) +
     svgText(13, (TOP + bottom) / 2, name, "middle", ` transform="rotate(-90 13 ${(TOP + bottom) / 2})"`);
 }
 
@@ -99,8 +100,8 @@ export function lossChart(where, points, at, log) {
   });
   const curve = runs.map((run) => (run.length > 1 ? `<polyline points="${run.join(" ")}"/>` : "")).join("");
   const ticks = scale.ticks.map((value) => [scale.fraction(value), tickText(value), value]);
-  const empty = points.length ? "" : svgText((LEFT + where.right) / 2, (TOP + where.bottom) / 2, "The curve starts with the first step.");
-  return picture(where, axes(where, ticks, "loss") + `<g class="tm-loss">${curve}${marks.join("")}</g>${empty}` +
+  const empty = points.length ? "" : svgText((LEFT + where.right) / 2, (TOP + where.bottom) / 2, worded("The curve starts with the first step."));
+  return picture(where, axes(where, ticks, worded("loss")) + `<g class="tm-loss">${curve}${marks.join("")}</g>${empty}` +
     (points.length ? pointer(where, points[at], scale) : ""));
 }
 
@@ -122,5 +123,5 @@ export function measureChart(where, all, step) {
     return `<g class="tm-measure tm-measure-${i}" data-name="${escapeText(name)}">${curve}${marks.join("")}</g>`;
   });
   const now = step === null ? "" : svgLine(x(step), TOP, x(step), bottom, "tm-now");
-  return picture(where, axes(where, ticks, "fraction") + now + lines.join(""));
+  return picture(where, axes(where, ticks, worded("fraction")) + now + lines.join(""));
 }

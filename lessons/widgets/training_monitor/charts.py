@@ -10,6 +10,7 @@ from lessons import plots
 from lessons.plots.curves import COLORS, LINES, MARKERS
 from lessons.widgets.pictures import Drawing, Panel, format_number
 from lessons.widgets.training_monitor.recording import Curve, Point, in_words, weights_of
+from lessons.wording import worded
 
 COLUMNS = 10  # of a table
 WIDE, HIGH = 560, 220
@@ -18,10 +19,10 @@ LEFT, RIGHT, TOP, BOTTOM = 48, WIDE - 12, 12, HIGH - 36
 
 def panels(points: list[Point], measures: dict[str, Curve], shown: dict | None, digits: int) -> list[Panel]:
     """Some of the losses, some of what was measured, and the weights."""
-    rows = [("loss", points), *((in_words(name), curve.points) for name, curve in measures.items())]
+    rows = [(worded("loss"), points), *((in_words(name), curve.points) for name, curve in measures.items())]
     drawn = [_table(name, _some(line), digits) for name, line in rows if line]
     if shown is not None:
-        title = f"attention weights, step {shown['step']}"
+        title = worded("attention weights, step {step}", step=shown["step"])
         values = weights_of(shown)
         drawn.append(Panel("weights", title, shown["rows"], shown["columns"], values, decimals=digits))
     return drawn
@@ -30,7 +31,7 @@ def panels(points: list[Point], measures: dict[str, Curve], shown: dict | None, 
 def _table(name: str, points: list[Point], digits: int) -> Panel:
     numbers = torch.tensor([[float(point[1]) for point in points]], dtype=torch.float64)
     values, steps = _rounded(numbers, digits), [str(point[0]) for point in points]
-    return Panel("values", name, [name], steps, values, row_axis="", column_axis="step", decimals=digits)
+    return Panel("values", name, [name], steps, values, row_axis="", column_axis=worded("step"), decimals=digits)
 
 
 def _rounded(numbers: Tensor, digits: int) -> Tensor:
@@ -52,14 +53,14 @@ def figure(
     count = 1 + bool(measures) + (shown is not None)
     picture = Figure(figsize=(5.6 * count, 3.6), layout="constrained")
     axes = iter(picture.subplots(1, count, squeeze=False)[0])
-    loss = {"loss": losses} if steps else {}
-    plots.plot_curves(steps, loss, ax=next(axes), xlabel="step", ylabel="loss", log="y" * log)
+    loss = {worded("loss"): losses} if steps else {}
+    plots.plot_curves(steps, loss, ax=next(axes), xlabel=worded("step"), ylabel=worded("loss"), log="y" * log)
     if measures:
         ax = next(axes)
         for i, (name, points) in enumerate(measures.items()):
             style = {"color": COLORS[i], "marker": MARKERS[i], "linestyle": LINES[i], "label": in_words(name)}
             ax.plot(*zip(*points), **style)
-        ax.set(ylim=(-0.02, 1.02), xlabel="step", ylabel="fraction")
+        ax.set(ylim=(-0.02, 1.02), xlabel=worded("step"), ylabel=worded("fraction"))
         ax.legend(frameon=False)
     if shown is not None:
         plots.plot_weights(weights_of(shown), ax=next(axes), rows=shown["rows"], columns=shown["columns"])
@@ -79,7 +80,8 @@ def draw_loss(points: list[Point], total: int | None, log: bool, digits: int) ->
         f"{LEFT + (RIGHT - LEFT) * step / far:.0f},{BOTTOM - (BOTTOM - TOP) * height(loss):.0f}" for step, loss in shown
     )
     middle = (TOP + BOTTOM) // 2
-    name = f"loss{', logarithmic axis' if log else ''}"
+    name = worded("loss, logarithmic axis") if log else worded("loss")
+    below = worded("step")
     svg = (
         f'<svg width="{WIDE}" height="{HIGH}" viewBox="0 0 {WIDE} {HIGH}" font-family="sans-serif" font-size="12">'
         f'<path d="M0 0h{WIDE}v{HIGH}H0z" fill="#fff"/>'
@@ -90,10 +92,13 @@ def draw_loss(points: list[Point], total: int | None, log: bool, digits: int) ->
         f'<text x="{LEFT - 6}" y="{BOTTOM + 4}">{format_number(low, digits)}</text>'
         f'<text x="{RIGHT}" y="{BOTTOM + 16}">{far}</text></g>'
         f'<text x="{LEFT}" y="{BOTTOM + 16}">0</text>'
-        f'<text x="{(LEFT + RIGHT) // 2}" y="{BOTTOM + 30}" text-anchor="middle">step</text></g></svg>'
+        f'<text x="{(LEFT + RIGHT) // 2}" y="{BOTTOM + 30}" text-anchor="middle">{below}</text></g></svg>'
     )
-    ends = [f"{format_number(loss, digits)} at step {step}" for step, loss in (seen[0], seen[-1])]
-    return Drawing(svg, f"Chart of the loss by step: from {ends[0]} to {ends[1]}.")
+    first, last = (
+        worded("{loss} at step {step}", loss=format_number(loss, digits), step=step)
+        for step, loss in (seen[0], seen[-1])
+    )
+    return Drawing(svg, worded("Chart of the loss by step: from {first} to {last}.", first=first, last=last))
 
 
 def _limits(losses: list[float], log: bool, digits: int) -> tuple[float, float]:

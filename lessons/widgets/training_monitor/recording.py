@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from lessons.widgets.base import to_tensor
+from lessons.wording import worded
 
 MAX_POINTS = 200
 MAX_MEASURES = 60  # points of one name
@@ -88,7 +89,7 @@ def read_measure(name: str, value: Any) -> float:
 
 def in_words(name: str) -> str:
     """The name as it is shown: held_out becomes “held out”."""
-    return name.replace("_", " ")
+    return worded(name.replace("_", " "))
 
 
 def read_weights(weights: Any, rows: Sequence[str] | None, columns: Sequence[str] | None, step: int) -> dict:

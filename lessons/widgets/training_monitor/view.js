@@ -3,30 +3,30 @@ import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { View, asWidget, button, checkbox } from "../shared/parts.js";
 import { LIVE } from "./constants.js";
 import { SIGNS, lossChart, measureChart, plan, say } from "./charts.js";
+import { SENTENCES, listed, marked, worded } from "../shared/words.js";
 
 // TrainingMonitor: the state comes from Python; here are the buttons, the charts and the point that is read out.
 
-const HELP = `Pause waits after the current step; Stop ends there and keeps what the model has learned. If neither reacts while the
-  cell runs, use Jupyter's button ■ (interrupt): the model then keeps its weights, and you can run the cell again.`;
-const HINT = "Point at the curve, or move along it with the arrow keys, to read a step.";
-const inWords = (name) => name.replaceAll("_", " ");
+const HELP = marked("Pause waits after the current step; Stop ends there and keeps what the model has learned. If neither reacts while the cell runs, use Jupyter's button ■ (interrupt): the model then keeps its weights, and you can run the cell again.");
+const MORE = marked("A click on the curve reads out that step; so do the arrow keys, Home and End once the curve has the focus. At its end the reading follows the run.");
+const HINT = marked("Point at the curve, or move along it with the arrow keys, to read a step.");
+const inWords = (name) => worded(name.replaceAll("_", " "));
 const frame = () => `
   <div class="tm-head"><p class="tm-title"><b data-part="status" role="status"></b><span data-part="progress"></span></p>
-    <div class="tm-done" data-part="done" role="progressbar" aria-label="steps done" aria-valuemin="0"><i></i></div>
-    <div class="tm-buttons">${button("pause", "Pause")}${button("stop", "Stop")}</div></div>
+    <div class="tm-done" data-part="done" role="progressbar" aria-label="${worded("steps done")}" aria-valuemin="0"><i></i></div>
+    <div class="tm-buttons">${button("pause", worded("Pause"))}${button("stop", worded("Stop"))}</div></div>
   <p class="lw-warning" data-part="warning" role="status"></p>
   <p class="lw-warning" data-part="reason"></p>
   <p class="tm-latest" data-part="latest"></p>
   <div class="tm-stage"><div class="tm-charts" data-part="charts">
-      <section class="hg-panel"><div class="tm-line"><h4>loss</h4>${checkbox("log_axis", "logarithmic axis")}</div>
+      <section class="hg-panel"><div class="tm-line"><h4>${worded("loss")}</h4>${checkbox("log_axis", worded("logarithmic axis"))}</div>
         <div class="tm-cursor" data-part="loss" role="slider" tabindex="0" ${QUIET}></div>
         <p class="tm-readout" data-part="readout"></p></section>
-      <section class="hg-panel" data-part="measured"><h4>measured now and then</h4><p class="tm-legend" data-part="legend"></p>
+      <section class="hg-panel" data-part="measured"><h4>${worded("measured now and then")}</h4><p class="tm-legend" data-part="legend"></p>
         <div data-part="measures" role="img"></div></section></div>
     <div class="tm-weights" data-part="weights"></div></div>
-  <details><summary ${QUIET}>Pausing, stopping, reading the curve</summary>
-    <p class="tm-help">${HELP}</p><p class="tm-help">A click on the curve reads out that step; so do the arrow keys, Home and End once the curve has the focus.
-      At its end the reading follows the run.</p></details>`;
+  <details><summary ${QUIET}>${worded("Pausing, stopping, reading the curve")}</summary>
+    <p class="tm-help">${worded(HELP)}</p><p class="tm-help">${worded(MORE)}</p></details>`;
 
 class Monitor extends View {
   static TRAITS = ["total", "log_axis", "cursor", "digits", "paused", "stopping", "status", "reason", "earlier", "recent", "latest", "stride", "measured", "attention"];
@@ -34,7 +34,7 @@ class Monitor extends View {
 
   make() {
     this.hover = null;
-    this.grids = { weights: this.grid("weights", { title: "attention weights", tone: "weights" }) };
+    this.grids = { weights: this.grid("weights", { title: worded("attention weights"), tone: "weights" }) };
     this.find("pause").addEventListener("click", () => this.commit({ paused: !this.model.get("paused") }));
     this.find("stop").addEventListener("click", () => this.commit({ stopping: true }));
     const chart = this.find("loss");
@@ -66,17 +66,20 @@ class Monitor extends View {
     const step = latest ? latest[0] : 0;
     const live = LIVE.includes(status);
     this.root.dataset.status = status;
-    this.write("status", status);
-    const fraction = total ? `, ${Math.floor((100 * step) / total)} % done` : "";
-    this.write("progress", latest ? `, step ${step}${total ? ` of ${total}` : ""}${fraction}` : total ? ` for the first of ${total} steps` : " for the first step");
+    this.write("status", worded(status));
+    const done = { step, total, percent: Math.floor((100 * step) / total) };
+    if (latest) this.write("progress", total ? worded(", step {step} of {total}, {percent} % done", done) : worded(", step {step}", done));
+    else this.write("progress", total ? worded(" for the first of {total} steps", done) : worded(" for the first step"));
     this.drawDone(step, total);
     this.find("pause").disabled = !live && !paused;
     this.find("stop").disabled = !live || stopping;
-    this.write("pause", paused ? "Go on" : "Pause");
-    this.write("reason", reason && `${status[0].toUpperCase()}${status.slice(1)}: ${reason}.`.replace(/([.!?…])\.$/, "$1"));
+    this.write("pause", paused ? worded("Go on") : worded("Pause"));
+    const named = worded(status);
+    const why = worded("{status}: {reason}.", { status: named[0].toUpperCase() + named.slice(1), reason });
+    this.write("reason", reason && why.replace(/([.!?…。])[.。]$/, "$1"));
     const numbers = Object.entries(measured).map(([name, points]) => `${inWords(name)} ${formatNumber(points.at(-1)[1])}`);
-    const rate = latest && latest[2] !== null ? [`learning rate ${say(latest[2])}`] : [];
-    this.write("latest", latest ? `Latest: ${[`loss ${say(latest[1])}`, ...rate, ...numbers].join(", ")}` : "");
+    const rate = latest && latest[2] !== null ? [worded("learning rate {rate}", { rate: say(latest[2]) })] : [];
+    this.write("latest", latest ? worded("Latest: {what}", { what: listed([worded("loss {loss}", { loss: say(latest[1]) }), ...rate, ...numbers]) }) : "");
   }
 
   drawDone(step, total) {
@@ -84,12 +87,13 @@ class Monitor extends View {
     bar.hidden = !total;
     bar.setAttribute("aria-valuemax", total ?? 0);
     bar.setAttribute("aria-valuenow", step);
-    bar.setAttribute("aria-valuetext", `step ${step} of ${total}`);
+    bar.setAttribute("aria-valuetext", worded("step {step} of {count}", { step, count: total }));
     bar.firstChild.style.width = total ? `${(100 * step) / total}%` : "0";
   }
 
   sayPoint([step, loss, rate]) {
-    return `step ${step}: loss ${say(loss)}${rate === null ? "" : `, learning rate ${say(rate)}`}`;
+    const said = { step, loss: say(loss), rate: rate === null ? "" : say(rate) };
+    return rate === null ? worded("step {step}: loss {loss}", said) : worded("step {step}: loss {loss}, learning rate {rate}", said);
   }
 
   // Charts
@@ -106,18 +110,21 @@ class Monitor extends View {
     const follows = cursor === null && this.hover === null;
     const quiet = follows && LIVE.includes(status); // else each step of the run would be read aloud
     const names = { "aria-label": this.title(log), "aria-valuemin": 0, "aria-valuemax": Math.max(last, 0), "aria-valuenow": Math.max(this.at, 0),
-      "aria-valuetext": !point ? "no step yet" : quiet ? "the latest step" : this.sayPoint(point) };
+      "aria-valuetext": !point ? worded("no step yet") : quiet ? worded("the latest step") : this.sayPoint(point) };
     for (const [name, value] of Object.entries(names)) chart.setAttribute(name, value);
-    const thinned = stride > 1 ? ` One step in ${stride} is drawn.` : "";
-    const odd = chart.querySelector(".tm-odd") ? ` × is a loss of NaN, △ and ▽ a loss outside the axis.` : "";
-    this.write("readout", point ? (follows ? HINT : `At ${this.sayPoint(point)}.`) + thinned + odd : "");
+    const thinned = stride > 1 ? [worded("One step in {stride} is drawn.", { stride })] : [];
+    const odd = chart.querySelector(".tm-odd") ? [worded("× is a loss of NaN, △ and ▽ a loss outside the axis.")] : [];
+    const read = () => (follows ? worded(HINT) : worded("At {point}.", { point: this.sayPoint(point) }));
+    this.write("readout", point ? listed([read(), ...thinned, ...odd], SENTENCES) : "");
     this.drawMeasured(measured, wide, far, point && !follows ? point[0] : null);
   }
 
   title(log) {
     const [first, last] = [this.points[0], this.points.at(-1)];
-    const from = first ? `, from ${say(first[1])} at step ${first[0]} to ${say(last[1])} at step ${last[0]}` : "";
-    return `loss by step${log ? ", logarithmic axis" : ""}${from}`;
+    const name = log ? worded("loss by step, logarithmic axis") : worded("loss by step");
+    if (!first) return name;
+    const ends = { from: say(first[1]), start: first[0], to: say(last[1]), end: last[0] };
+    return listed([name, worded("from {from} at step {start} to {to} at step {end}", ends)]);
   }
 
   drawMeasured(measured, wide, far, step) {
@@ -127,17 +134,20 @@ class Monitor extends View {
     const where = plan(wide, 160, far);
     const key = (i) => `<svg width="36" height="12" class="tm-chart" aria-hidden="true"><g class="tm-measure tm-measure-${i}"><polyline points="1,6 35,6"/>${SIGNS[i](18, 6)}</g></svg>`;
     this.find("legend").innerHTML = all.map(([name, points], i) =>
-      `<span>${key(i)}${escapeText(inWords(name))} <b>${formatNumber(points.at(-1)[1])}</b> at step ${points.at(-1)[0]}</span>`).join("");
+      `<span>${key(i)}${worded("{name} <b>{number}</b> at step {step}", { name: escapeText(inWords(name)), number: formatNumber(points.at(-1)[1]), step: points.at(-1)[0] })}</span>`).join("");
     this.find("measures").innerHTML = measureChart(where, all, step);
-    const words = all.map(([name, points]) => `${inWords(name)}: ${points.slice(-8).map(([s, x]) => `${formatNumber(x)} at step ${s}`).join(", ")}`);
-    this.find("measures").setAttribute("aria-label", `The latest measurements by step. ${words.join(". ")}.`);
+    const words = all.map(([name, points]) => {
+      const list = listed(points.slice(-8).map(([step, x]) => worded("{number} at step {step}", { number: formatNumber(x), step })));
+      return worded("{name}: {list}.", { name: inWords(name), list });
+    });
+    this.find("measures").setAttribute("aria-label", listed([worded("The latest measurements by step."), ...words], SENTENCES));
   }
 
   drawWeights(shown) {
     this.find("weights").hidden = !shown;
     if (!shown) return;
     const values = readMatrix(shown.values);
-    this.grids.weights.show({ ...shown, values, title: `attention weights, step ${shown.step}` });
+    this.grids.weights.show({ ...shown, values, title: worded("attention weights, step {step}", { step: shown.step }) });
   }
 
   point(part, r, c) {

@@ -26,6 +26,7 @@ from lessons.widgets.training_monitor.constants import (
     RUNNING,
     WAITING,
 )
+from lessons.wording import listed, worded
 
 BETWEEN = 0.1  # seconds between two updates of the picture
 BLOCK = 20  # points sent again with each update
@@ -81,12 +82,13 @@ class TrainingMonitor(LessonWidget):
                     yield progress
                     self._wait()
                     if self.stopping:
-                        self._end(INTERRUPTED, f"stopped after step {self.step}; the model keeps what it learned")
+                        reason = worded("stopped after step {step}; the model keeps what it learned", step=self.step)
+                        self._end(INTERRUPTED, reason)
                         return
             self._end(FINISHED)
         except GeneratorExit:
             if not sys.is_finalizing():
-                self._end(INTERRUPTED, f"the loop ended after step {self.step}")
+                self._end(INTERRUPTED, worded("the loop ended after step {step}", step=self.step))
                 self._left = True
             raise
         except BaseException as error:
@@ -278,17 +280,20 @@ class TrainingMonitor(LessonWidget):
         self._displays = [*self._displays[-3:], *([shown] if shown else [])]
 
     def __repr__(self) -> str:
-        said = [self._status]
+        said = [worded(self._status)]
         if self._curve.latest is not None:
-            said.append(f"step {self.step}" + ("" if self.total is None else f" of {self.total}"))
-            said.append(f"loss {format_number(float(self._curve.latest[1]), self.digits)}")
+            without = worded("step {step}", step=self.step)
+            said.append(
+                without if self.total is None else worded("step {step} of {count}", step=self.step, count=self.total)
+            )
+            said.append(worded("loss {loss}", loss=format_number(float(self._curve.latest[1]), self.digits)))
         for name, curve in self._measures.items():
             said.append(f"{recording.in_words(name)} {curve.points[-1][1]:.{self.digits}f}")
-        reason = f": {self._reason}" if self._status == FAILED else ""
-        return f"TrainingMonitor: {', '.join(said)}{reason}"
+        text = worded("TrainingMonitor: {what}", what=listed(said))
+        return worded("{where}: {what}", where=text, what=self._reason) if self._status == FAILED else text
 
 
 def _why(error: BaseException) -> tuple[str, str]:
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED, "by the keyboard or the Jupyter button; the model keeps what it learned"
+        return INTERRUPTED, worded("by the keyboard or the Jupyter button; the model keeps what it learned")
     return FAILED, recording.say_error(error)
