@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from lessons.checking.stages import Record, record_inputs
+from lessons.wording import listed, worded
 
 
 def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
@@ -15,7 +16,7 @@ def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
     if count is None:
         return None
     if isinstance(count, bool | str) or count != int(count):
-        raise TypeError(f"expected a whole number, got {count!r}")
+        raise TypeError(worded("expected a whole number, got {found!r}", found=count))
     return torch.tensor(int(count))
 
 
@@ -48,7 +49,7 @@ class LayerLike:
             layer = candidate(*arguments)
         layer.load_state_dict(weights, strict=False)
         if lost := sorted({key.split(".")[0] for key in weights} - {key.split(".")[0] for key in layer.state_dict()}):
-            raise AttributeError(f"{', '.join(lost)}: keep the layers of __init__ as they were named")
+            raise AttributeError(worded("{names}: keep the layers of __init__ as they were named", names=listed(lost)))
         return layer
 
     def _weights_for(self, arguments: tuple) -> dict[str, Tensor]:
@@ -63,6 +64,6 @@ class LayerLike:
 def require_layer_class(candidate: Any, name: str) -> None:
     """Refuse, in words that help, what is not a class with a method forward."""
     if not isinstance(candidate, type):
-        raise TypeError(f"expected the class {name} itself, not one object made of it")
+        raise TypeError(worded("expected the class {name} itself, not one object made of it", name=name))
     if getattr(candidate, "forward", None) is nn.Module.forward:
-        raise AttributeError("the class has no method forward: look at its name, and at its indentation")
+        raise AttributeError(worded("the class has no method forward: look at its name, and at its indentation"))

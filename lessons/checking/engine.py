@@ -31,7 +31,7 @@ from lessons.checking.relations import related, spread
 from lessons.checking.reports import Hints, Report, show
 from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
 from lessons.checking.stages import Step, first_difference
-from lessons.wording import SEMICOLON, SENTENCES, listed, worded, worded_in_lesson
+from lessons.wording import SEMICOLON, SENTENCES, language, listed, worded, worded_in_lesson
 
 SMALL = 40  # tensors up to this many numbers are shown in full
 
@@ -210,13 +210,14 @@ class Exercise:
 
     def _outcome(self, mistake: tuple[int, int] | None, number: int) -> Outcome:
         """What a known mistake, in one of its ways, or else the reference gives in one case; run once, and kept."""
-        if (mistake, number) not in self._kept:
+        key = language(), mistake, number  # in which the text of an error may be
+        if key not in self._kept:
             wrong = self.mistakes[mistake[0]] if mistake else None
             candidate = (wrong.wrong, *wrong.also)[mistake[1]] if wrong and mistake else self.reference
             outcome = self.run(candidate, self._cases()[number])
             error = outcome.error and outcome.error.with_traceback(None)  # which keeps all its frames alive
-            self._kept[mistake, number] = replace(outcome, error=error)
-        return self._kept[mistake, number]
+            self._kept[key] = replace(outcome, error=error)
+        return self._kept[key]
 
     def _known(self, got: list[Outcome], cases: list[Case], wrong: list[int]) -> Mistake | None:
         """The mistake that gives what was got: in all cases, or else the only one that does in the ordinary ones."""

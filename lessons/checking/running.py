@@ -145,7 +145,7 @@ def _examined(function: Callable[..., Any], wanted: Sequence[Any]) -> Callable[.
 def _refuse_pretenders(result: Any) -> None:
     parts = result if type(result) in (list, tuple) else [result]
     if any(isinstance(part, Tensor) and not is_tensor(part) for part in parts):
-        raise TypeError("the answer says that it is a tensor, and is none")  # it would crash torch
+        raise TypeError(worded("the answer says that it is a tensor, and is none"))  # it would crash torch
 
 
 def _tidy(result: Any, outputs: int, *, plain: bool) -> tuple[Any, ...]:
@@ -156,7 +156,7 @@ def _tidy(result: Any, outputs: int, *, plain: bool) -> tuple[Any, ...]:
         rows = parts is result and len(parts) and all(map(is_tensor, parts))
         result = torch.stack(tuple(parts)) if rows else torch.as_tensor(result)
         if result.numel() > LARGE:
-            raise ValueError(f"the answer has the shape {tuple(result.shape)}")
+            raise ValueError(worded("the answer has the shape {shape}", shape=tuple(result.shape)))
         result = result.double()
     if outputs > 1 and issubclass(type(result), tuple | list):
         sequence = tuple if issubclass(type(result), tuple) else list
@@ -170,7 +170,9 @@ def _ordinary(result: Any) -> Any:
     with torch._C.DisableTorchFunctionSubclass():
         tensor = result if type(result) is Tensor else result.as_subclass(Tensor)
         if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized or tensor.device.type != "cpu":
-            raise TypeError("the result is not an ordinary tensor (sparse, nested, quantized, or on another device)")
+            raise TypeError(
+                worded("the result is not an ordinary tensor (sparse, nested, quantized, or on another device)")
+            )
         return tensor
 
 

@@ -9,6 +9,7 @@ from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.config import TransformerConfig
 from lessons.parity import BERT_LAYER_NAMES
 from lessons.transformer import Encoder
+from lessons.wording import worded
 
 TABLE = {theirs.rstrip("."): ours.rstrip(".") for theirs, ours in BERT_LAYER_NAMES.items()}  # parts of a layer
 
@@ -38,13 +39,25 @@ def _loaded(candidate, x, num_layers, num_heads, d_ff):
         theirs = _their_name(right)
         name = candidate(theirs)
         if not isinstance(name, str):
-            raise TypeError(f"{theirs} becomes a {type(name).__name__}; expected a string")
+            raise TypeError(
+                worded("{theirs} becomes a {type}; expected a string", theirs=theirs, type=type(name).__name__)
+            )
         if name in found:
-            raise ValueError(f"two names become {name}; one of them is {theirs}")
+            raise ValueError(worded("two names become {name}; one of them is {theirs}", name=name, theirs=theirs))
         if name not in ours:
-            raise ValueError(f"{theirs} becomes {name}, which our encoder does not have")
+            raise ValueError(
+                worded("{theirs} becomes {name}, which our encoder does not have", theirs=theirs, name=name)
+            )
         if ours[name].shape != weight.shape:
-            raise ValueError(f"{theirs} {tuple(weight.shape)} becomes {name}, which is {tuple(ours[name].shape)}")
+            raise ValueError(
+                worded(
+                    "{theirs} {shape} becomes {name}, which is {other_shape}",
+                    theirs=theirs,
+                    shape=tuple(weight.shape),
+                    name=name,
+                    other_shape=tuple(ours[name].shape),
+                )
+            )
         found[name] = weight
     encoder.load_state_dict(found)
     return encoder(x)[0].detach()

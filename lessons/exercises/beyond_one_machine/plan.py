@@ -6,6 +6,7 @@ import torch
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.wording import worded
 
 
 def plan(batch: int, fits: int, processes: int, tuned_batch: int, tuned_rate: float, adam: bool) -> tuple[int, float]:
@@ -22,7 +23,7 @@ def plan(batch: int, fits: int, processes: int, tuned_batch: int, tuned_rate: fl
 def _numbers(candidate, *inputs):
     accumulate, rate = candidate(*inputs)
     if isinstance(accumulate, bool | str) or accumulate != int(accumulate):
-        raise TypeError(f"expected a whole number of parts, got {accumulate!r}")
+        raise TypeError(worded("expected a whole number of parts, got {found!r}", found=accumulate))
     return torch.tensor(int(accumulate)), torch.tensor(float(rate))
 
 

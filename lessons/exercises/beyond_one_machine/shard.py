@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.wording import worded
 
 EPOCHS = 3
 FEWEST = 7  # examples from which on two epochs with the same order are no accident
@@ -34,7 +35,7 @@ def _drawn(candidate, size, count):
         epochs.append(shards)
     wrong = [int(i) for shards in epochs for part in shards for i in part if not 0 <= i < size]
     if wrong:
-        raise IndexError(f"example {wrong[0]} is drawn; there are only 0 to {size - 1}")
+        raise IndexError(worded("example {drawn} is drawn; there are only 0 to {last}", drawn=wrong[0], last=size - 1))
     seen = torch.stack([torch.cat(shards).bincount(minlength=size) for shards in epochs])
     alone = torch.stack([part.bincount(minlength=size) for part in epochs[0]])
     lengths = torch.tensor([len(part) for part in epochs[0]]).sort(descending=True).values

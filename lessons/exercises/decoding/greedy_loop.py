@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake
+from lessons.wording import worded
 
 
 def greedy_loop(next_logits, batch_size: int, bos_id: int, eos_id: int, pad_id: int, max_len: int) -> Tensor:
@@ -36,7 +37,7 @@ def _with_tables(candidate, tables, bos_id, eos_id, pad_id, max_len):
         nonlocal asked
         asked += 1
         if asked > LIMIT:
-            raise RecursionError(f"the model was asked for a word more than {LIMIT} times")
+            raise RecursionError(worded("the model was asked for a word more than {limit} times", limit=LIMIT))
         return tables[torch.arange(len(tables)), ids[:, -1]].clone()
 
     return candidate(next_logits, len(tables), bos_id, eos_id, pad_id, max_len)

@@ -53,18 +53,22 @@ def _build(candidate: Any, choice: dict) -> nn.Module:
     if wanted != found:
         lost = [f"{name} {shape}" for name, shape in wanted.items() if found.get(name) != shape]
         more = [f"{name} {shape}" for name, shape in found.items() if wanted.get(name) != shape]
-        raise AttributeError(f"state dict: torch's has {_listed(lost)}; yours has instead {_listed(more)}")
+        raise AttributeError(
+            worded(
+                "state dict: torch's has {lost}; yours has instead {more}",
+                lost=listed(lost) or worded("nothing"),
+                more=listed(more) or worded("nothing"),
+            )
+        )
     learned = {name for name, parameter in mine.named_parameters() if parameter.requires_grad}
     if fixed := [name for name in wanted if name not in learned]:
-        raise AttributeError(f"not an nn.Parameter, so training would never change it: {_listed(fixed)}")
+        raise AttributeError(
+            worded("not an nn.Parameter, so training would never change it: {names}", names=listed(fixed))
+        )
     for name, x in state.items():
         x.copy_(weights[name])
     mine.train("training" in choice["mode"])
     return mine if dtype == torch.float32 else mine.to(dtype)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "nothing"
 
 
 def call_beside(candidate: Any, *values: Any) -> Any:
@@ -110,12 +114,14 @@ def _forward(module: nn.Module, choice: dict) -> object:
             results = module(*inputs, **given(arguments))
     for name, old in before.items():
         if not untouched(old, belongings[name]):
-            raise ValueError(f"forward changed {name}, which belongs to the caller: work on a copy")
+            raise ValueError(worded("forward changed {name}, which belongs to the caller: work on a copy", name=name))
     if not isinstance(results, tuple | list) or not all(x is None or isinstance(x, Tensor) for x in results):
         return results
     for name, x in zip(("output", "weights"), results):
         if x is not None and x.is_floating_point() and x.dtype != inputs[0].dtype:
-            raise TypeError(f"{name} is {x.dtype}, and the query is {inputs[0].dtype}")
+            raise TypeError(
+                worded("{name} is {dtype}, and the query is {wanted}", name=name, dtype=x.dtype, wanted=inputs[0].dtype)
+            )
     if with_gradients:
         differentiable += [parameter for _, parameter in sorted(module.named_parameters())]
         return *results, *gradients_of(results, differentiable)
