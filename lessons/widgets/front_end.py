@@ -10,7 +10,7 @@ from typing import Any
 from lessons import wording
 
 FOLDER = Path(__file__).parent
-TEXT = re.compile(r'"([^"\\\n]*)"')
+BETWEEN_QUOTES = re.compile(r'(?="([^"\\\n]+)")')  # overlapping: an attribute in quotes may hold a text in quotes
 IMPORT = re.compile(r'^import [^;]*? from "(?P<path>\.[^"]+)";\n', flags=re.MULTILINE)
 
 
@@ -47,8 +47,8 @@ def wording_of(script: str) -> dict[str, Any]:
 
 @cache
 def _texts(script: str) -> list[str]:
-    """All texts that a script has in quotation marks."""
-    return sorted(set(TEXT.findall(script)))
+    """All that a script has between two quotation marks."""
+    return sorted(set(BETWEEN_QUOTES.findall(script)))
 
 
 def style(name: str = "") -> str:

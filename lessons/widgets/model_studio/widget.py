@@ -27,13 +27,13 @@ from lessons.widgets.model_studio.constants import HIGHEST, HISTORY, LIKENESS, L
 from lessons.widgets.pictures import Panel, figure
 from lessons.widgets.shared.alone import page, separator
 from lessons.widgets.shared.weights import pack
-from lessons.wording import SENTENCES, counted, listed, worded
+from lessons.wording import SENTENCES, counted, listed, marked, worded
 
 SENTENCE = "The teacher will not drink tea at school tomorrow."
 STEP = 2  # the word for "not"
 STATIONS = 7  # of the tour, besides the sublayers
 FIELDS = [field.name for field in fields(Change)]
-OWN_MODEL = "# model, task: those that ModelStudio was given\n"
+OWN_MODEL = marked("model, task: those that ModelStudio was given")
 SHIPPED_MODEL = "from lessons.pretrained import load_translator\n\nmodel, task = load_translator()\n"
 
 
@@ -106,7 +106,7 @@ class ModelStudio(LessonWidget):
             "longest": self.longest,
             "split": splitting.name_of(self.task),
             "join": separator(self.task.writing("tgt").join),
-            "head": SHIPPED_MODEL if self._is_shipped else OWN_MODEL,
+            "head": self._head(),
         }
 
     # What the state means
@@ -150,12 +150,15 @@ class ModelStudio(LessonWidget):
         """Python that makes the same changes and prints the same translation."""
         lines = [f"    {_written(change)},\n" for change in self.active]
         changes = f"[\n{''.join(lines)}]" if lines else "[]"
-        head = SHIPPED_MODEL if self._is_shipped else OWN_MODEL
         return (
             "from lessons.evaluation import translate\nfrom lessons.interventions import Change, intervene\n"
-            f"{head}changes = {changes}\nwith intervene(model, changes):\n"
+            f"{self._head()}changes = {changes}\nwith intervene(model, changes):\n"
             f"    print(translate(model, [{splitting.quoted(self.sentence)}], task, max_len={self.longest})[0])\n"
         )
+
+    def _head(self) -> str:
+        """The lines of `code()` that say where the model comes from."""
+        return SHIPPED_MODEL if self._is_shipped else f"# {worded(OWN_MODEL)}\n"
 
     # Steps
 
