@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from lessons._checks import kind, positive
 
@@ -68,20 +67,23 @@ def tiled_attention(
         pairs has Q · K entries itself. A query with no allowed key gets an output of 0.
     query_block, key_block: the sizes of a tile.
 
-    Returns (..., Q, d_v). The backward pass computes each tile again. Shapes that don't fit, or a mask that isn't bool,
-    raise a ValueError.
+    Returns (..., Q, d_v). The backward pass computes each tile again; for second derivatives, autograd keeps them all.
+    Shapes that don't fit, or a mask that isn't bool, raise a ValueError.
     """
     leading = _check(q, k, v, allowed)
     positive(query_block=query_block, key_block=key_block)
     q, k, v = (x.expand(*leading, -1, -1) for x in (q, k, v))
-    return _Tiled.apply(q, k, v, allowed, (query_block, key_block))  # type: ignore[no-any-return]
+    output, _ = _Tiled.apply(q, k, v, allowed, (query_block, key_block))
+    return output  # type: ignore[no-any-return]
 
 
 class _Tiled(torch.autograd.Function):
+    """Returns log_total, too, so that a second derivative goes through it."""
+
     @staticmethod
     def forward(  # type: ignore[override]
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | Rule | None, sizes: tuple[int, int]
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         output = q.new_zeros(*q.shape[:-1], v.size(-1))
         log_total = q.new_full((*q.shape[:-1], 1), torch.inf)  # of exp(score); inf makes the weights of an empty row 0
         for rows in _blocks(q.size(-2), sizes[0]):
@@ -93,21 +95,23 @@ class _Tiled(torch.autograd.Function):
             log_total[..., rows, :] = (read.highest + read.total.log()).masked_fill(read.total == 0, torch.inf)
         ctx.save_for_backward(q, k, v, output, log_total)
         ctx.allowed, ctx.sizes = allowed, sizes
-        return output
+        return output, log_total
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(  # type: ignore[override]
+        ctx: Any, grad: Tensor, grad_log_total: Tensor
+    ) -> tuple[Tensor | None, ...]:
         q, k, v, output, log_total = ctx.saved_tensors
         grad_q, grad_k, grad_v = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
         average = (grad * output).sum(dim=-1, keepdim=True)  # of the weights' gradients, as the softmax weighs them
+        common = average - grad_log_total  # the derivatives of log_total by the scores are the weights
         scale = 1 / math.sqrt(q.size(-1))
         for rows in _blocks(q.size(-2), ctx.sizes[0]):
             for columns in _blocks(k.size(-2), ctx.sizes[1]):
                 scores = _scores(q, k, ctx.allowed, rows, columns)
                 weights = (scores - log_total[..., rows, :]).exp()
                 grad_weights = grad[..., rows, :] @ v[..., columns, :].mT
-                grad_scores = weights * (grad_weights - average[..., rows, :]) * scale
+                grad_scores = weights * (grad_weights - common[..., rows, :]) * scale
                 grad_v[..., columns, :] += weights.mT @ grad[..., rows, :]
                 grad_q[..., rows, :] += grad_scores @ k[..., columns, :]
                 grad_k[..., columns, :] += grad_scores.mT @ q[..., rows, :]

@@ -61,6 +61,26 @@ def test_output_and_gradients_are_those_of_attend(seed):
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_first_and_second_derivatives_are_those_of_finite_differences(seed):
+    draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    queries, keys, size, value_size = (draw.randrange(1, 5) for _ in range(4))
+    q, k, v = (
+        torch.randn(*shape, generator=generator, dtype=torch.float64, requires_grad=True)
+        for shape in ((2, queries, size), (1, keys, size), (keys, value_size))
+    )
+    mask = torch.rand(2, queries, keys, generator=generator) < 0.6
+    mask[0, 0] = False
+    allowed = draw.choice([None, mask, lambda query, key: mask[:, query, key]])
+    query_block, key_block = draw.randrange(1, 4), draw.randrange(1, 4)
+
+    def call(q, k, v):
+        return tiled_attention(q, k, v, allowed, query_block=query_block, key_block=key_block)
+
+    assert torch.autograd.gradcheck(call, (q, k, v))
+    assert torch.autograd.gradgradcheck(call, (q, k, v))
+
+
 def test_no_tensor_is_larger_than_the_inputs_or_a_tile():
     q = torch.randn(1, 300, 4, requires_grad=True)
     largest = 0
