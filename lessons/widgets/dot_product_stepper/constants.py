@@ -15,7 +15,7 @@ FORMULAS = (
     marked("q · k, feature by feature"),
     marked("score / √d"),
     marked("may attend, or −∞"),
-    "e^score",
+    marked("e^score"),
     marked("e^score / the row's sum"),
     marked("weight × v"),
     marked("the sum of all contributions"),

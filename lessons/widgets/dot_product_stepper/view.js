@@ -164,10 +164,10 @@ function benchOf(state, table) {
 
 function rowOfWeights({ row, column, step, query_tokens: queries, key_tokens: keys }, { masked, powers, weights }) {
   const shown = { title: worded("the row of {query}", { query: quote(queries[row]) }), columns: keys, columnAxis: worded("key"), framed: [null, column] };
-  if (step === 3) return { ...shown, rows: [worded("score"), "e^score"], values: [masked[row], powers[row]] };
+  if (step === 3) return { ...shown, rows: [worded("score"), worded("e^score")], values: [masked[row], powers[row]] };
   const { powers: shifted, shift } = rowPowers(masked[row]);
   const withSum = (numbers) => [...numbers, sumOf(numbers)];
-  const rows = [shift ? "e^(s−max)" : "e^score", worded("weight")];
+  const rows = [shift ? worded("e^(s−max)") : worded("e^score"), worded("weight")];
   const first = shift ? [worded("s−max: each score minus the largest, {shift}.", { shift: short(shift) })] : [];
   const note = listed([...first, worded("The lower row is the upper one, divided by its sum.")], SENTENCES);
   return { ...shown, rows, columns: [...keys, worded("sum")], values: [withSum(shifted), withSum(weights[row])], note };

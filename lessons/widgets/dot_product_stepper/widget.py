@@ -224,10 +224,10 @@ class DotProductStepper(LessonWidget):
         title = worded("the row of {query}", query=steps.quote(self.query_tokens[row]))
         masked, columns = self.masked[row], list(self.key_tokens)
         if self.step == 3:
-            rows, values = [worded("score"), "e^score"], torch.stack([masked, masked.exp()])
+            rows, values = [worded("score"), worded("e^score")], torch.stack([masked, masked.exp()])
         else:
             powers, shift = steps.powers(masked.tolist())
-            rows = ["e^(s−max)" if shift else "e^score", worded("weight")]
+            rows = [worded("e^(s−max)") if shift else worded("e^score"), worded("weight")]
             values = torch.stack([torch.tensor(powers, dtype=torch.float64), self.weights[row]])
             values, columns = torch.cat([values, values.sum(-1, keepdim=True)], dim=-1), [*columns, worded("sum")]
         return Panel("values", title, rows, columns, values, row_axis=worded("row"), column_axis=worded("key"))

@@ -12,7 +12,7 @@ const REACH = 32; // the histogram goes from −32 to 32, always: so that growth
 
 /** A number of any size, in few characters. */
 export function fewDigits(x) {
-  if (x !== 0 && Math.abs(x) < 0.00005) return "under 0.0001";
+  if (x !== 0 && Math.abs(x) < 0.00005) return worded("under 0.0001");
   return formatNumber(x, x !== 0 && Math.abs(x) < 0.1 ? 4 : 2);
 }
 export const percent = (fraction) => `${formatNumber(100 * fraction, fraction > 0 && fraction < 0.0995 ? 1 : 0)} %`;

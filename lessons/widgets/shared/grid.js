@@ -13,9 +13,7 @@ export function cellSize(columns, small) {
 }
 
 export const LOW = 20; // lower rows have smaller type
-/** In columns of Latin letters; a Chinese character takes two. */
-const columnsOf = (text) => text.replace(/[\u2e80-\uffef]/g, "  ").length;
-const longest = (names) => Math.max(...names.map((name) => Math.min(columnsOf(name), 10)));
+const longest = (names) => Math.max(...names.map((name) => Math.min(name.length, 10)));
 /** Of the names of the rows, which are smaller where the rows are low. */
 export const namesWidth = (names, low) => longest(names) * (low ? 7 : 7.4) + (low ? 10 : 12);
 
