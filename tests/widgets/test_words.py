@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -116,11 +117,16 @@ def test_no_module_shows_a_text_that_is_not_in_the_catalog(path):
     assert [text for text in shown if text not in NOT_SHOWN | IN_CONSTANTS] == []
 
 
+@cache
+def catalog():
+    """All messages of the package; one for a single thing and for many is a tuple."""
+    return [message for _, message in of_package()]
+
+
 @pytest.fixture(scope="module")
 def extracted():
     """All messages that the catalog has, those for one and for many apart."""
-    messages = [message for _, message in of_package()]
-    return {one for message in messages for one in ([message] if isinstance(message, str) else message)}
+    return {one for message in catalog() for one in ([message] if isinstance(message, str) else message)}
 
 
 @pytest.mark.parametrize("path", [*SCRIPTS, *MODULES], ids=lambda path: str(path.relative_to(FOLDER)))
@@ -144,8 +150,7 @@ def test_the_catalog_gets_each_message(path, extracted):
 
 def with_stub(monkeypatch):
     """A catalog that has each message of JavaScript and Python: "中", and the message."""
-    messages = [message for _, message in of_package()]
-    stub = {message if isinstance(message, str) else message[0]: message for message in messages}
+    stub = {message if isinstance(message, str) else message[0]: message for message in catalog()}
     said = {one: f"中{one if isinstance(message, str) else message[1]}" for one, message in stub.items()}
     monkeypatch.setattr(wording, "_catalog", lambda language, part: said if language == "zh_CN" else {})
     wording.use("zh_CN")
