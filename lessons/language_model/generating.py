@@ -1,6 +1,6 @@
 """Continuing a text, token by token, by the rules of lessons.decoding.sampling and two more.
 
-Min-p: Turning Up the Heat (arXiv 2407.01082), section 3. Repetition penalty: CTRL (arXiv 1909.05858), section 4.1.
+Min-p: Turning Up the Heat (arXiv 2407.01082). Repetition penalty: CTRL (arXiv 1909.05858), section 4.1.
 """
 
 from collections.abc import Collection

@@ -1,6 +1,6 @@
 """Data parallel training by hand, as lesson 18 shows it: new processes, a sum over them, and the steps of one process.
 
-PyTorch Distributed: Experiences on Accelerating Data Parallel Training, arXiv 2006.15704, sections 2 and 3.
+PyTorch Distributed: Experiences on Accelerating Data Parallel Training, arXiv 2006.15704.
 """
 
 import time
