@@ -1,6 +1,7 @@
 """What a translation shares with its message: placeholders, code, links, numbers, formulas, the form of Markdown."""
 
 import re
+from calendar import month_name
 from collections.abc import Iterator
 
 from tools.translation.sources import LINE_OF_CODE, PLACEHOLDER, is_code_in_words
@@ -10,7 +11,7 @@ CODE = re.compile(r"`[^`\n]+`")
 SAME = {
     "placeholders": PLACEHOLDER,
     "code": CODE,
-    "links": re.compile(r'\]\(([^)\s]+)\)|(https?://[^\s)"<]+)'),
+    "links": re.compile(r'\]\(([^)\s]+)\)|(https?://[^\s)"<`]+)'),
     "formulas": re.compile(r"\$[^$\n]+\$"),
     "tags": re.compile(r'</?[a-z][\w-]*(?: [\w-]+="[^"]*")*>'),
 }
@@ -39,7 +40,8 @@ def problems(message: str, text: str) -> Iterator[str]:
         if mine != right:
             yield f"{name}: {sorted(right - mine)} missing, {sorted(mine - right)} too many"
     mine, right = (set(NUMBER.findall(_plain(each))) for each in (text, message))
-    if mine != right and not LARGE.search(message):
+    months = {str(number) for number, name in enumerate(month_name) if name and name in message}
+    if right - mine | mine - right - months and not LARGE.search(message):
         yield f"numbers: {sorted(right - mine)} missing, {sorted(mine - right)} too many"
     for name, pattern in SHAPE.items():
         if len(pattern.findall(text)) != len(pattern.findall(message)):
