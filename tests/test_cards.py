@@ -33,7 +33,7 @@ from tests.notebooks.test_notebooks import load_tool
 
 CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("[0-9][0-9]_*.md"))}
 MOST_LINES = 25  # of code
-WIDEST = 100  # characters of code that fit on the page
+WIDEST = 88  # characters of code that fit on the page
 LONGEST = 60  # lines of a card: a screen
 PAD = 0
 every_card = pytest.mark.parametrize("name", CARDS)
