@@ -2,7 +2,10 @@
 
 let messages = new Map();
 
-/** wording: what Python says of the language, { language, messages: { English: translated } }. */
+/**
+ * wording: what Python says of the language, { language, messages: { English: translated } }. All views of a widget speak
+ * as the one that was made last.
+ */
 export const speak = (wording) => {
   messages = new Map(Object.entries(wording?.messages ?? {}));
 };
