@@ -152,8 +152,9 @@ class Lab:
         self.wait_for_idle()
 
     def wait_for_idle(self):
-        # Before the kernel is there, Run All would ask which kernel to take.
-        expect(self.page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+        """Before the kernel is there, Run All would ask which kernel to take."""
+        # expect() would describe the whole page again and again while this is not there: a second for each page.
+        self.page.locator("#jp-main-statusbar").get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def choose(self, menu, item):
         self.page.get_by_role("menuitem", name=menu, exact=True).click()
@@ -189,6 +190,7 @@ class Lab:
         """Run one cell that prints, and return what it prints."""
         self.run_cell(index)
         text = self.notebook.locator(".jp-CodeCell").nth(index).locator(".jp-OutputArea-output pre")
+        text.wait_for()
         expect(text).not_to_be_empty()
         return text.inner_text().rstrip("\n")
 

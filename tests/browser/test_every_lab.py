@@ -55,7 +55,7 @@ def test_mouse_and_keys_reach_python_and_every_view(opened, name):
 
     for view in (one, other):
         shown = view.locator(work.shown.selector).first
-        expect(shown).to_be_visible()
+        shown.wait_for()
         if work.shown.says is not None:
             expect(shown).to_have_text(work.shown.says)
     assert opened.page_errors == []

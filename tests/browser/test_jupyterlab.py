@@ -99,7 +99,7 @@ def test_every_widget_of_the_lessons_is_shown(lab, notebook):
     for place, cell in enumerate(cells):
         expect(lab.views(place)).to_have_count(int(shows_a_widget(cell)))
         if shows_a_widget(cell):
-            expect(lab.views(place)).to_be_visible()
+            lab.views(place).wait_for()
     assert [error for error in lab.page_errors if error != SLOW] == []
 
 

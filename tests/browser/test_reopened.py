@@ -63,7 +63,7 @@ def cell_of(lab, name):
 def test_untrusted_it_is_a_picture(untrusted, name):
     output = cell_of(untrusted, name).locator(".jp-OutputArea-output")
     expect(output).to_contain_text(f"{name}: ")
-    expect(output.locator("table, pre, img, p").first).to_be_visible()
+    output.locator("table, pre, img, p").first.wait_for()
     expect(untrusted.notebook.locator(".lw")).to_have_count(0)
     assert untrusted.page_errors == []
 
@@ -73,7 +73,7 @@ def test_trusted_and_with_its_state_it_is_alive(trusted, name):
     trusted.page_errors.clear()
     cell = cell_of(trusted, name)
     view = cell.locator(".lw")
-    expect(view).to_be_visible()
+    view.wait_for()
     expect(cell.locator(".jp-InputPrompt")).to_have_text(f"[{list(SAMPLES).index(name) + 1}]:")  # nothing has run
     if name == "MaskStudio":
         pair = view.locator('[data-part="allowed"] [data-at="0,1"]')
