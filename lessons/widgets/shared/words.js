@@ -10,8 +10,16 @@ export const speak = (wording) => {
   messages = new Map(Object.entries(wording?.messages ?? {}));
 };
 
-/** A sentence with its {gaps} filled. */
-export const fillIn = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const pieces = new Map(); // of each message, split once: thousands of cells have a label
+
+/** A message with its {gaps} filled. */
+function fillIn(message, values) {
+  if (!pieces.has(message)) pieces.set(message, message.split(/\{(\w+)\}/));
+  const [first, ...rest] = pieces.get(message);
+  let text = first;
+  for (let i = 0; i < rest.length; i += 2) text += values[rest[i]] + rest[i + 1];
+  return text;
+}
 
 /** A message in the language in use, with its {gaps} filled. */
 export function worded(message, values) {
