@@ -29,7 +29,6 @@ from lessons.tasks.stream import PairStream, prepare
 from lessons.tasks.task import HELD_OUT, Batch
 from lessons.training import Progress, Recipe, TrainingStopped, seeded, shift, token_loss
 from lessons.transformer import Transformer
-from lessons.wording import worded
 
 DATA, CHECKPOINT, SETTINGS, LOG = "data", "training.pt", "settings.json", "log"  # in the output folder
 EVALUATED = 256  # held-out pairs
@@ -142,7 +141,7 @@ def _get_ready(options: Namespace) -> None:
     if not _is_prepared(output, settings["prepared"]):
         output.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(output / DATA, ignore_errors=True)
-        print(worded("preparing the data …"), flush=True)
+        print("preparing the data …", flush=True)
         prepare(output / DATA, *files, **choices, watch=partial(tqdm, unit=" pairs", disable=None))
     (output / SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
@@ -236,8 +235,7 @@ def _train(trainer: ParallelTrainer, options: Namespace, write: Callable[[dict[s
     except KeyboardInterrupt:
         if processes.count == 1:
             trainer.save(path)
-            stopped = worded("stopped at step {step}, which is saved; --resume continues.", step=trainer.step)
-            print(stopped, flush=True)
+            print(f"stopped at step {trainer.step}, which is saved; --resume continues.", flush=True)
         raise
 
 
@@ -252,14 +250,8 @@ def _numbers(progress: Progress) -> dict[str, float]:
 
 
 def _sentence(progress: Progress, held_out: float | None) -> str:
-    numbers = {"step": progress.step, "loss": progress.loss, "tokens": progress.tokens}
-    if held_out is None:
-        return worded("step {step}: loss {loss:.4f}; {tokens:,} tokens; saved", **numbers)
-    return worded(
-        "step {step}: loss {loss:.4f}, {held_out:.4f} on held-out pairs; {tokens:,} tokens; saved",
-        **numbers,
-        held_out=held_out,
-    )
+    other = "" if held_out is None else f", {held_out:.4f} on held-out pairs"
+    return f"step {progress.step}: loss {progress.loss:.4f}{other}; {progress.tokens:,} tokens; saved"
 
 
 def _held_out(trainer: ParallelTrainer) -> Batch | None:
