@@ -12,7 +12,6 @@ from lessons.plots.describe import describe
 from lessons.pretrained import MISSING, MissingModelError, when_installed
 from lessons.probes import leaks
 from lessons.tasks import Dates, Numerals, Reversal, Translation
-from lessons.train import Progress, _sentence
 from tests.foreign import english, speak_foreign
 
 
@@ -54,8 +53,6 @@ def test_printed_sentences(capsys):
     with when_installed():
         raise MissingModelError(MISSING)
     print(leaks(lambda x: x, torch.randn(3, 2)))
-    progress = Progress(step=1, loss=1.0, grad_norm=1.0, learning_rate=1.0, tokens=1, seconds=1.0)
-    print(_sentence(progress, None), _sentence(progress, 1.0))
     assert english(re.sub(r"e-\d+", "", capsys.readouterr().out)) == set()
 
 
