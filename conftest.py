@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent
 # tests/classroom and tests/tools wait for servers and the package index: beside what computes, not alone at the end.
 LONGEST_FIRST = [
     "notebooks",
+    "tests/translation",
     "tests/browser",
     "tests/classroom",
     "tests/tools",
@@ -30,7 +31,10 @@ LONGEST_FIRST = [
     "tests/exercises",
     "tests",
 ]
-BY_LESSON = re.compile(r"(?P<file>tests/(?:notebooks/test_journey|exercises/test_exercises)\.py)::\w+\[(?P<lesson>\w+)")
+BY_LESSON = re.compile(
+    r"(?P<file>tests/(?:notebooks/test_journey|exercises/test_exercises|translation/test_translated_lessons)\.py)"
+    r"::\w+\[(?P<lesson>\w+)"
+)
 PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
 
 
