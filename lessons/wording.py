@@ -8,10 +8,12 @@ lacks stays English. The environment variable LESSONS_LANG names the language; w
 import ctypes
 import locale
 import os
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +22,8 @@ CHOICE = ROOT / "work" / ".course" / "language"
 VARIABLE = "LESSONS_LANG"
 ENGLISH = "en"
 PACKAGE = "package"  # the catalog of checks and widgets; the others are named after their lessons
+
+CHINESE = re.compile("[\u3400-\u9fff]")
 
 _now: str | None = None  # None until it is asked for
 
@@ -86,13 +90,30 @@ def tag() -> str:
 def worded(message: str, /, **values: Any) -> str:
     """A message of the package in the language now in use, with its {placeholders} filled in from `values`."""
     text = _catalog(language(), PACKAGE).get(message, message)
-    return text.format(**values) if values else text
+    return _filled(text, values) if values else text
+
+
+def _filled(text: str, values: dict[str, Any]) -> str:
+    """The text with its {placeholders} filled in. A space beside one is for code: `k`; a Chinese name needs none."""
+    if language() == ENGLISH:
+        return text.format(**values)
+    said = ""
+    for before, name, form, conversion in Formatter().parse(text):
+        if before[:1] == " " and CHINESE.match(said[-1:]) and CHINESE.match(before[1:2]):
+            before = before[1:]
+        said += before
+        if name is not None:
+            value = f"{{{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}}}".format(**values)
+            if said[-1:] == " " and CHINESE.match(said[-2:-1]) and CHINESE.match(value):
+                said = said[:-1]
+            said += value
+    return said
 
 
 def counted(one: str, many: str, count: int, /, **values: Any) -> str:
     """Like worded(), of two messages: for 1, and for any other count. `{count}` in them is the count."""
     english = one if count == 1 else many
-    return _catalog(language(), PACKAGE).get(one, english).format(count=count, **values)
+    return _filled(_catalog(language(), PACKAGE).get(one, english), {"count": count, **values})
 
 
 def marked(message: str) -> str:

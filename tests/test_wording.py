@@ -22,6 +22,9 @@ msgstr "正确"
 msgid "{count} of {total} rows"
 msgstr "{total} 行中的 {count} 行"
 
+msgid "the {name} of {owner} differs: {count}"
+msgstr "{owner} 的 {name} 不同：{count} 处"
+
 msgid "{count} place"
 msgid_plural "{count} places"
 msgstr[0] "{count} 处"
@@ -173,6 +176,15 @@ def test_placeholders():
     assert wording.worded("{} and {x}") == "{} and {x}"  # without values, braces mean nothing
     wording.use("zh_CN")
     assert wording.worded(message, count=2, total=5) == "5 行中的 2 行"
+
+
+def test_a_space_beside_a_placeholder_is_for_code():
+    message = "the {name} of {owner} differs: {count}"
+    assert wording.worded(message, name="output", owner="you", count=2) == "the output of you differs: 2"
+    wording.use("zh_CN")
+    assert wording.worded(message, name="`k`", owner="f", count=2) == "f 的 `k` 不同：2 处"
+    assert wording.worded(message, name="输出", owner="你", count=2) == "你的输出不同：2 处"
+    assert wording.worded(message, name="我 们", owner="他 们", count=2) == "他 们的我 们不同：2 处"
 
 
 def test_counting():
