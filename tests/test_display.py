@@ -7,6 +7,7 @@ import struct
 from html.parser import HTMLParser
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
@@ -15,7 +16,7 @@ from PIL import Image
 from lessons.attention import attend
 from lessons.display import Branch, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
-from lessons.plots.pictures import Picture
+from lessons.plots.pictures import SHADES, Picture, in_few_colors
 from lessons.source import as_html
 from lessons.vocabulary import Vocabulary
 
@@ -69,6 +70,16 @@ def test_the_same_figure_gives_the_same_bytes():
     one, other = (show(plot_matrix([[1.0, 2.0]]), alt="twice") for _ in range(2))
     assert one == other
     assert b"Software" not in one.png
+
+
+def test_areas_keep_their_color_and_edges_share_a_few():
+    areas = np.tile(np.arange(10, 250, 30, dtype=np.uint8).repeat(16), (100, 1))
+    edges = np.linspace(0, 255, areas.shape[1]).astype(np.uint8)  # each shade in one pixel
+    drawn = np.vstack([areas, edges])
+    kept = np.array(in_few_colors(Image.fromarray(drawn)).convert("L"))
+    assert (kept[:-1] == areas).all()
+    assert len(np.unique(kept)) == SHADES + len(np.unique(areas))
+    assert np.abs(kept - drawn.astype(int)).max() <= 255 / (SHADES - 1)
 
 
 def test_a_learner_gets_html_and_the_stored_edition_a_png(monkeypatch):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -17,6 +18,8 @@ from lessons.wording import language, worded
 
 DPI = 120
 COLORS = 128  # of a picture: with a palette it takes less than half the room
+RARE = 1 / 2000  # of the pixels: colors at the edges of letters and lines, not of an area
+SHADES = 7  # of red, green and blue, in rare colors
 STORED_EDITION = "LESSONS_STORED_EDITION"  # the variable that is set where a notebook is run to be stored
 
 
@@ -60,6 +63,16 @@ def take_picture(figure: Figure, alt: str, *, measured: bool = False) -> Picture
 def with_palette(image: Image.Image, colors: int = COLORS) -> bytes:
     """The image as a small PNG."""
     smaller = io.BytesIO()
-    picture = image.convert("RGB").quantize(colors, dither=Image.Dither.NONE)
-    picture.save(smaller, format="png", optimize=True)
+    in_few_colors(image, colors).save(smaller, format="png", optimize=True)
     return smaller.getvalue()
+
+
+def in_few_colors(image: Image.Image, colors: int = COLORS) -> Image.Image:
+    """The image with a palette. Areas keep their colors; those at edges become fewer, so a PNG takes less room."""
+    picture = image.convert("RGB").quantize(colors, dither=Image.Dither.NONE)
+    palette = np.array(picture.getpalette()).reshape(-1, 3)
+    rare = np.array(picture.histogram()[: len(palette)]) < RARE * picture.width * picture.height
+    step = 255 / (SHADES - 1)
+    palette[rare] = np.round(np.round(palette[rare] / step) * step)
+    picture.putpalette(palette.flatten().tolist())
+    return picture.convert("RGB").quantize(colors, dither=Image.Dither.NONE)

@@ -31,7 +31,7 @@ from tests.notebooks.cells import (
     reads,
 )
 
-HEAVIEST = 4_500_000  # bytes of all notebooks, with their pictures
+HEAVIEST = 4_000_000  # bytes of all notebooks, with their pictures
 USES_ANSWERS = "uses-answers"  # the tag of a cell that builds on what the learner has written
 every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
 
