@@ -214,13 +214,13 @@ class Lab:
         return images.evaluate_all(PICTURES)
 
 
-def wait_for(condition):
-    """Wait until there is what `condition` returns, and return it."""
+def wait_for(condition, every=0.05):
+    """Wait until there is what `condition` returns, and return it; every: seconds."""
     end = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < end:
         if found := condition():
             return found
-        time.sleep(0.05)
+        time.sleep(every)
     raise TimeoutError(f"waited for {PATIENCE / 1000:.0f} seconds")
 
 
