@@ -11,6 +11,7 @@ import torch
 
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, Table, beam, distribution, greedy, last, sample
+from lessons.language_model import LanguageModel, LanguageModelConfig, Reader
 from lessons.plots.describe import describe
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
@@ -188,6 +189,18 @@ def test_after_the_end_nothing_follows():
     assert explorer.shown["logits"] is None and not explorer.shown["full"]
     full = explore(chosen=[4, 5], max_len=2)
     assert full.finished and full.shown["full"]
+
+
+def test_a_language_model_whose_ring_is_full_goes_back():
+    """Its decoder can't undo a token, so it reads the text again."""
+    sizes = {"vocabulary": len(VOCAB), "d_model": 4, "num_layers": 1, "num_heads": 1, "d_ff": 4, "max_len": 16}
+    model = LanguageModel(LanguageModelConfig(**sizes, window=2))
+    explorer = DecodingExplorer(lambda: Reader(model), VOCAB, max_len=9)
+    explorer.chosen = [5, 4, 5, 4, 5]
+    explorer.chosen = [5, 4, 4]
+    with torch.no_grad():
+        expected = model(torch.tensor([[VOCAB.bos_id, 5, 4, 4]]))[0, -1]
+    torch.testing.assert_close(explorer.logits, expected)
 
 
 def test_words_are_joined_as_told():

@@ -35,12 +35,10 @@ class Reader:
     def after(self, chosen: Sequence[int]) -> list[Tensor]:
         """The logits (V,) after BOS, and after each token of `chosen`."""
         ids = [self.vocab.bos_id, *chosen]
-        shared = count_shared(ids, self._ids)
         try:
             with blamed():
-                self._decoder.forget(len(self._ids) - shared)
-                self._ids, self._logits = self._ids[:shared], self._logits[:shared]
-                for i in ids[shared:]:
+                self._return_to(count_shared(ids, self._ids))
+                for i in ids[len(self._ids) :]:
                     logits = self._decoder.step(torch.tensor([[i]], device=self._decoder.device))[0, -1]
                     self._logits.append(self._check(logits.detach().cpu(), [*self._ids, i]))
                     self._ids.append(i)
@@ -48,6 +46,14 @@ class Reader:
             self._start()
             raise
         return list(self._logits)
+
+    def _return_to(self, count: int) -> None:
+        """Undo all but the first `count` tokens. A decoder that can't, such as one with a full ring, begins again."""
+        try:
+            self._decoder.forget(len(self._ids) - count)
+            self._ids, self._logits = self._ids[:count], self._logits[:count]
+        except ValueError:
+            self._start()
 
     def _start(self) -> None:
         self._decoder, self._ids, self._logits = self.make_decoder(), [], []
