@@ -7,6 +7,7 @@ import torch
 from playwright.sync_api import expect
 
 from lessons.decoding import Cached, Table, distribution
+from lessons.language_model import LanguageModel, LanguageModelConfig, Reader
 from lessons.pretrained import load_translator
 from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
@@ -404,5 +405,25 @@ def test_the_page_of_a_model_is_alive_as_a_file(browser, tmp_path):
         page.locator('[data-part="again"]').click()
     assert len(drawn) == 4
     expect(page.locator('[data-part="warning"]')).to_be_empty()
+    page.close()
+    assert complaints == []
+
+
+def test_the_page_of_a_language_model_is_alive_as_a_file(browser, tmp_path):
+    vocab = Vocabulary(list("abcdefgh"))
+    sizes = {"vocabulary": len(vocab), "d_model": 12, "num_layers": 2, "num_heads": 2, "d_ff": 16, "max_len": 12}
+    torch.manual_seed(0)
+    model = LanguageModel(LanguageModelConfig(**sizes, window=3))
+    explorer = DecodingExplorer(lambda: Reader(model), vocab, max_len=9)
+    path = tmp_path / "explorer.html"
+    path.write_text(explorer.to_html(), encoding="utf-8")
+    page, complaints = browser.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    page.locator('[data-part="end"]').click()
+    explorer.to_the_end()
+    expect(page.locator('[data-part="sentence"] b')).to_have_text(["begin", *explorer.sentence])
+    page.locator('[data-part="back"]').click()
+    expect(page.locator('[data-part="sentence"] b')).to_have_text(["begin", *explorer.sentence[:-1]])
     page.close()
     assert complaints == []

@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from lessons.decoding import Cached, Recomputed, distribution
+from lessons.language_model import LanguageModel, LanguageModelConfig, Reader
 from lessons.pretrained import load_translator
+from lessons.vocabulary import Vocabulary
 from lessons.widgets import DecodingExplorer
 from tests.widgets.node import call_in_node
 
@@ -59,6 +61,18 @@ def explorer_of(sentence):
     return DecodingExplorer(lambda: Cached(model, src), task.tgt_vocab, join=join, max_len=LONGEST)
 
 
+@functools.cache
+def explorer_of_text(seed):
+    """Of a language model; every other one has a window."""
+    torch.manual_seed(seed)
+    vocab = Vocabulary(list("abcdefgh"))
+    sizes = {"vocabulary": len(vocab), "d_model": 12, "num_layers": 2, "num_heads": 2, "d_ff": 16, "max_len": 12}
+    model = LanguageModel(LanguageModelConfig(**sizes, window=3 if seed % 2 else None))
+    for x in model.requires_grad_(False).parameters():
+        torch.nn.init.normal_(x, std=0.5)
+    return DecodingExplorer(lambda: Reader(model), vocab, join="".join, max_len=12)
+
+
 def explorers(part):
     return [explorer_of(sentence) for sentence in sentences()[part]]
 
@@ -88,6 +102,33 @@ def python(explorer, changes, button=None):
     for name, value in before.items():
         setattr(explorer, name, value)
     return found
+
+
+def agree(explorer, acts, answers):
+    """What was said after these acts is what Python says."""
+    for (changes, [button]), (now, after) in zip(acts, answers, strict=True):
+        right, expected = python(explorer, changes, button)
+        assert now["chosen"] == right["chosen"] and now["depth"] == right["depth"]
+        assert now["shown"].keys() == right["shown"].keys()
+        if "nodes" in right["shown"]:
+            assert [x["word"] for x in now["shown"]["nodes"]] == [x["word"] for x in right["shown"]["nodes"]]
+            assert now["shown"]["best"]["score"] == pytest.approx(right["shown"]["best"]["score"], abs=CLOSE)
+            assert now["shown"]["greedy"]["text"] == right["shown"]["greedy"]["text"]
+        else:
+            assert now["shown"]["probabilities"] == pytest.approx(right["shown"]["probabilities"], abs=CLOSE)
+            assert (after is None) == (expected is None)
+            assert after is None or after == pytest.approx(expected.tolist(), abs=CLOSE)
+
+
+def test_a_language_model_writes_the_same(call):
+    options = {"temperature": 0.7, "top_k": 5}
+    acts = [[{}, ["end"]], [options | {"chosen": [5, 4]}, ["step"]], [{"chosen": [6, 5, 4, 4]}, ["back"]]]
+    acts += [[{"method": "beam", **options}, [button]] for options in BEAMS for button in ("step", "end")]
+    for seed in range(4):
+        explorer = explorer_of_text(seed)
+        assert "src" not in explorer.alone()["about"]
+        [answers] = call(WRITE, told(lambda _: acts, [explorer]))
+        agree(explorer, acts, answers)
 
 
 @parts
@@ -173,7 +214,7 @@ def test_a_seed_draws_the_same_and_each_word_as_often_as_it_is_likely(call):
     assert abs((words == best).float().mean() - p) < 4 * deviation < 0.1
 
 
-def test_only_a_cached_model_is_alive():
+def test_only_a_model_with_a_cache_is_alive():
     model, task = load_translator()
     src = torch.tensor([task.encode("The cat sleeps.")])
     explorer = DecodingExplorer(lambda: Cached(model, src), task.tgt_vocab, join="".join, max_len=7)
@@ -182,3 +223,12 @@ def test_only_a_cached_model_is_alive():
     assert "weights" not in explorer.get_state() and "<script" in explorer.to_html()
     for still in (DecodingExplorer(), DecodingExplorer(lambda: Recomputed(model, src), task.tgt_vocab)):
         assert still.alone() == {} and "<script" not in still.to_html()
+
+
+def test_a_language_model_is_alive_unless_it_has_hooks():
+    explorer = explorer_of_text(0)
+    assert "<script" in explorer.to_html()
+    hook = explorer._make_decoder().model.register_forward_hook(lambda *_: None)
+    assert explorer.alone() == {}
+    hook.remove()
+    assert explorer.alone()

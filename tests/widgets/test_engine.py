@@ -39,7 +39,7 @@ IN_A_ROW = f"""(engine, [{{ about, bytes, asked }}]) => {{
 
 # The last logits after each sentence, by one reader.
 READER = f"""(engine, cases) => cases.map(({{ about, bytes, src, asked }}) => {{
-    const reader = new engine.Reader({READ}, src, 7);
+    const reader = new engine.Reader(new engine.Pass({READ}, src, [], 7));
     return asked.map((ids) => {{
         const logits = reader.after(ids);
         return [logits.length, [...logits.at(-1)]];

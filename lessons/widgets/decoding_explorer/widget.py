@@ -10,6 +10,8 @@ from traitlets import observe, validate
 
 from lessons._checks import between, one_of, whole
 from lessons.decoding import BeamStep, Cached, distribution
+from lessons.decoding.decoders import has_hooks
+from lessons.language_model import Reader
 from lessons.vocabulary import Vocabulary
 from lessons.widgets.base import BadValue, LessonWidget, computed, synced
 from lessons.widgets.decoding_explorer import generation, views
@@ -24,11 +26,12 @@ from lessons.wording import counted, listed, worded
 class DecodingExplorer(LessonWidget):
     """A sentence, token by token: by greedy decoding, sampling, or beam search.
 
-    make_decoder: a function without arguments that makes a decoder of one sentence, as `lambda: Cached(model, src)` or
-        `lambda: Table(next_word)`. vocab: its vocabulary. Give both or neither.
+    make_decoder: a function without arguments that makes a decoder of one sentence, as `lambda: Cached(model, src)`,
+        `lambda: Reader(model)` of a language model, or `lambda: Table(next_word)`. vocab: its vocabulary. Give both or
+        neither.
     join: makes a text of words. max_len: the most tokens after BOS.
-    With a model that is `Cached`, `to_html()` is a page that is alive, without Python and without a network; sampling
-    draws other words there.
+    With a model that is `Cached`, or a language model's `Reader`, `to_html()` is a page that is alive, without Python
+    and without a network; sampling draws other words there.
 
     method: "greedy", "beam" or "sampling". temperature 0.1–3, top_k (0: all words) and top_p (1: all words) are those
     of `sample`, width 1–5 and length_penalty 0–2 those of `beam`; seed is that of the draws.
@@ -291,14 +294,15 @@ class DecodingExplorer(LessonWidget):
     # Without Python
 
     def alone(self) -> dict[str, Any]:
-        """The model and the sentence, if there is a model to read: a Table is known to Python only."""
+        """The model and the sentence, if there is a model to read: a Table or a hook is known to Python only."""
         decoder = self._make_decoder()
-        if not isinstance(decoder, Cached):
+        if not isinstance(decoder, Cached | Reader) or has_hooks(decoder.model):
             return {}
         packed, numbers = pack(decoder.model)
         special = {"bos": self.vocab.bos_id, "eos": self.vocab.eos_id, "pad": self.vocab.pad_id}
-        sentence = {"src": decoder.src[0].tolist(), "longest": self.max_len, "join": separator(self.join)}
-        return {"about": packed | special | sentence, "weights": base64.b64encode(numbers).decode()}
+        sentence = {"longest": self.max_len, "join": separator(self.join)}
+        source = {"src": decoder.src[0].tolist()} if isinstance(decoder, Cached) else {}
+        return {"about": packed | special | sentence | source, "weights": base64.b64encode(numbers).decode()}
 
     def to_html(self) -> str:
         """A page that is alive where there is a model; else, tables that need no script."""

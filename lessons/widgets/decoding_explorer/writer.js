@@ -1,4 +1,5 @@
-import { Reader, readModel } from "../shared/engine.js";
+import { Pass, Reader, readModel } from "../shared/engine.js";
+import { TextPass } from "../shared/language_model.js";
 import { readBytes, writeDoubles } from "../shared/numbers.js";
 import { distribute, orderOf } from "./candidates.js";
 import { BEAM, DECIDES, SAMPLING } from "./constants.js";
@@ -18,7 +19,8 @@ export class Writer {
   /** What `DecodingExplorer.alone` returns, and the state to begin with. */
   constructor(about, weights, { words, shown }) {
     Object.assign(this, { about, words, own: shown.own ?? [], logProbs: new Map() });
-    this.reader = new Reader(readModel(about.config, about.index, readBytes(weights)), about.src, about.longest);
+    const model = readModel(about.config, about.index, readBytes(weights));
+    this.reader = new Reader(about.src ? new Pass(model, about.src, [], about.longest) : new TextPass(model, about.longest));
   }
 
   /** The traits after a button. */

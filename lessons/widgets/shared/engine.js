@@ -1,11 +1,11 @@
-import { activate, addTensors, attendHeads, joinHeads, layerNorm, linear, makeTensor, matrixOf, readHalves, rotatePairs, sinusoidsOf, splitHeads } from "./tensors.js";
+import { activate, addTensors, anglesOf, attendHeads, joinHeads, layerNorm, linear, makeTensor, matrixOf, readHalves, rotatePairs, sinusoidsOf, splitHeads } from "./tensors.js";
 
 // The forward pass of lessons.transformer.Transformer in eval mode, one sentence at a time, with the changes of
 // lessons.interventions: a change has the same fields, and without one that is None, or undefined, the same meaning.
 
 /**
- * config: that of the model, with its decoder_depth, ends_in_norm and dtype, "float16" or "float32". index: of each
- * name in the model's state, the place of its first number and its shape. bytes: the numbers. weights.py packs all three.
+ * config: that of the model, with what follows from it and its dtype, "float16" or "float32". index: of each name in the
+ * model's state, the place of its first number and its shape. bytes: the numbers. weights.py packs all three.
  */
 export function readModel(config, index, bytes) {
   const view = ArrayBuffer.isView(bytes) ? bytes : new Uint8Array(bytes);
@@ -64,11 +64,11 @@ export function greedy(model, src, changes, { bos, eos, maxLength, draft = [] })
   return { ids, logits };
 }
 
-/** Reads a target token by token, as lessons.decoding.Cached does: keys and values are kept. */
+/** Reads token by token, as lessons.decoding.Cached does: keys and values are kept. */
 export class Reader {
-  /** room: the most tokens. */
-  constructor(model, src, room) {
-    Object.assign(this, { pass: new Pass(model, src, [], room), ids: [], logits: [] });
+  /** pass: a Pass, or a TextPass. */
+  constructor(pass) {
+    Object.assign(this, { pass, ids: [], logits: [] });
   }
 
   /** The logits (V,) after each of these ids, BOS first. It forgets what differs, and reads only what is new. */
@@ -120,7 +120,7 @@ function ruleOf(place, changes) {
 }
 
 /** One source sentence, and the target as far as it is known; `decode` remembers keys and values. */
-class Pass {
+export class Pass {
   /** room: the most target tokens. found: what `run` returns, or null. */
   constructor(model, src, changes, room, found = null) {
     Object.assign(this, { ...model, changes, found, kept: {}, ids: { src }, order: {}, room: { src: src.length, tgt: room } });
@@ -269,8 +269,9 @@ class Pass {
   }
 
   rotate(x, side, start) {
-    const order = this.order[side];
-    if (this.config.positions === "rotary" && order) rotatePairs(x, order.slice(start), this.config.num_heads);
+    const [order, heads] = [this.order[side], this.config.num_heads];
+    if (this.config.positions !== "rotary" || !order) return;
+    rotatePairs(x, order.slice(start).map((position) => anglesOf(position, x.shape[1] / heads).map(Math.fround)), heads);
   }
 
   linear(name, x) {

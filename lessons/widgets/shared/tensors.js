@@ -1,7 +1,5 @@
 // Arithmetic of tensors, { data: Float32Array, shape }: float32 as in torch, with sums in double precision.
 
-const EPSILON = 1e-5; // of torch.nn.LayerNorm
-
 export const makeTensor = (shape, data = new Float32Array(shape.reduce((a, b) => a * b, 1))) => ({ data, shape });
 
 /** x (T, in), weight (out, in), bias (out,), or none -> (T, out). Rows go in pairs, and meet four of the weight at a time. */
@@ -51,8 +49,8 @@ export function addTensors({ data: x, shape }, { data: y }) {
   return sum;
 }
 
-/** LayerNorm of each row of x (T, D). */
-export function layerNorm(x, weight, bias) {
+/** LayerNorm of each row of x (T, D); bias (D,), or none. */
+export function layerNorm(x, weight, { data: bias } = makeTensor(weight.shape), epsilon = 1e-5) {
   const [rows, width] = x.shape;
   const y = makeTensor(x.shape);
   for (let row = 0; row < rows; row++) {
@@ -61,8 +59,22 @@ export function layerNorm(x, weight, bias) {
     for (const number of numbers) mean += number / width;
     let variance = 0;
     for (const number of numbers) variance += (number - mean) ** 2 / width;
-    const scale = 1 / Math.sqrt(variance + EPSILON);
-    for (let i = 0; i < width; i++) y.data[row * width + i] = (numbers[i] - mean) * scale * weight.data[i] + bias.data[i];
+    const scale = 1 / Math.sqrt(variance + epsilon);
+    for (let i = 0; i < width; i++) y.data[row * width + i] = (numbers[i] - mean) * scale * weight.data[i] + bias[i];
+  }
+  return y;
+}
+
+/** RMSNorm of each row of x (T, D). */
+export function rmsNorm(x, weight, epsilon) {
+  const [rows, width] = x.shape;
+  const y = makeTensor(x.shape);
+  for (let row = 0; row < rows; row++) {
+    const numbers = x.data.subarray(row * width, (row + 1) * width);
+    let meanSquare = 0;
+    for (const number of numbers) meanSquare += number ** 2 / width;
+    const scale = 1 / Math.sqrt(meanSquare + epsilon);
+    for (let i = 0; i < width; i++) y.data[row * width + i] = numbers[i] * scale * weight.data[i];
   }
   return y;
 }
@@ -77,6 +89,8 @@ function erf(x) {
 const ACTIVATIONS = {
   relu: (x) => (x < 0 ? 0 : x), // NaN stays NaN
   gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+  silu: (x) => x / (1 + Math.exp(-x)),
 };
 
 export function activate({ data: x, shape }, activation) {
@@ -86,26 +100,29 @@ export function activate({ data: x, shape }, activation) {
   return y;
 }
 
-/** The angles of a position: position / 10000^(2i / size) for i = 0, 1, … */
-const anglesOf = (position, size) => Array.from({ length: Math.ceil(size / 2) }, (_, i) => position * 10000 ** ((-2 * i) / size));
+/** The angles of a position: position / base^(2i / size) for i = 0, 1, … */
+export const anglesOf = (position, size, base = 10000) => Array.from({ length: Math.ceil(size / 2) }, (_, i) => position * base ** ((-2 * i) / size));
 
 /** Row `position` of the sinusoids: sines and cosines alternate. If size is odd, there is one cosine more. */
 export const sinusoidsOf = (position, size) => anglesOf(position, size).flatMap((angle) => [Math.sin(angle), Math.cos(angle)]);
 
-/** Rotates each pair of features in every head of x (T, H · d), in place; order: the position of each row. */
-export function rotatePairs(x, order, heads) {
+/**
+ * Rotates each pair of features in every head of x (T, H · d), in place; angles: those of the d / 2 pairs, for each row.
+ * Neighbors are a pair, or, with halves, features i and i + d / 2.
+ */
+export function rotatePairs(x, angles, heads, halves = false) {
   const width = x.shape[1];
   const size = width / heads;
-  order.forEach((position, row) => {
-    const angles = anglesOf(position, size).map(Math.fround);
-    const [cosines, sines] = [angles.map(Math.cos), angles.map(Math.sin)];
-    for (let i = 0; i < width; i += 2) {
-      const at = row * width + i;
-      const pair = (i % size) / 2;
-      const [one, other] = [x.data[at], x.data[at + 1]];
-      x.data[at] = one * cosines[pair] - other * sines[pair];
-      x.data[at + 1] = one * sines[pair] + other * cosines[pair];
-    }
+  const [step, apart] = halves ? [1, size / 2] : [2, 1];
+  angles.forEach((ofRow, row) => {
+    const [cosines, sines] = [ofRow.map(Math.cos), ofRow.map(Math.sin)];
+    for (let head = row * width; head < (row + 1) * width; head += size)
+      for (let pair = 0; pair < size / 2; pair++) {
+        const at = head + pair * step;
+        const [one, other] = [x.data[at], x.data[at + apart]];
+        x.data[at] = one * cosines[pair] - other * sines[pair];
+        x.data[at + apart] = one * sines[pair] + other * cosines[pair];
+      }
   });
 }
 
@@ -137,19 +154,21 @@ function maskedSoftmax({ data: scores, shape: [queries, keys] }, { data: allowed
 }
 
 /**
- * Attention of each head: q (H, Q, d), k (H, K, d), v (H, K, d_v), allowed (H, Q, K), 1 = may attend. Returns scores
- * and weights (H, Q, K), and heads (H, Q, d_v).
+ * Attention of each head: q (H, Q, d), k (H_kv, K, d), v (H_kv, K, d_v), allowed (H, Q, K), 1 = may attend; H / H_kv
+ * neighboring heads use the same keys and values. Returns scores and weights (H, Q, K), and heads (H, Q, d_v).
  */
 export function attendHeads(q, k, v, allowed) {
   const [count, queries, size] = q.shape;
   const [scores, weights] = [makeTensor(allowed.shape), makeTensor(allowed.shape)];
   const heads = makeTensor([count, queries, v.shape[2]]);
   const scaled = makeTensor(q.shape, q.data.map((x) => x / Math.sqrt(size)));
+  const group = count / k.shape[0];
   for (let i = 0; i < count; i++) {
+    const shared = Math.floor(i / group);
     const [ofScores, ofWeights] = [matrixOf(scores, i), matrixOf(weights, i)];
-    ofScores.data.set(linear(matrixOf(scaled, i), matrixOf(k, i)).data);
+    ofScores.data.set(linear(matrixOf(scaled, i), matrixOf(k, shared)).data);
     maskedSoftmax(ofScores, matrixOf(allowed, i), ofWeights);
-    mixValues(ofWeights, matrixOf(v, i), matrixOf(heads, i));
+    mixValues(ofWeights, matrixOf(v, shared), matrixOf(heads, i));
   }
   return { scores, weights, heads };
 }

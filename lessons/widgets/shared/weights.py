@@ -6,10 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lessons.language_model import LanguageModel
 from lessons.transformer import Transformer
 
 
-def pack(model: Transformer) -> tuple[dict[str, Any], bytes]:
+def pack(model: Transformer | LanguageModel) -> tuple[dict[str, Any], bytes]:
     """The model in the types of JSON, and its numbers in bytes.
 
     {"config": all options, and what follows from them, "index": {name in the state: [place of its first number,
@@ -29,10 +30,9 @@ def pack(model: Transformer) -> tuple[dict[str, Any], bytes]:
     numbers = torch.cat(parts)
     half = numbers.half()
     fits = torch.equal(half.float(), numbers)
-    config = model.config
-    follows = {
-        "decoder_depth": config.decoder_depth,
-        "ends_in_norm": config.ends_in_norm,
-        "dtype": "float16" if fits else "float32",
-    }
-    return {"config": asdict(config) | follows, "index": index}, (half if fits else numbers).numpy().tobytes()
+    if isinstance(model, LanguageModel):
+        follows = {"kv_heads": model.config.kv_heads, "head_size": model.config.head_size}
+    else:
+        follows = {"decoder_depth": model.config.decoder_depth, "ends_in_norm": model.config.ends_in_norm}
+    config = asdict(model.config) | follows | {"dtype": "float16" if fits else "float32"}
+    return {"config": config, "index": index}, (half if fits else numbers).numpy().tobytes()
