@@ -11,6 +11,8 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
+from lessons.wording import worded
+
 WIDTH = 960
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, QUIET, LINE = "#1b1f24", "#47505a", "#3f4752"
@@ -74,7 +76,11 @@ def _spans(line: str) -> str:
 
 
 def _text(x: float, y: float, words: str, size: float = 15, anchor: str = "middle", **style: str) -> str:
-    """Lines of text; y is the middle of all the lines together."""
+    """Lines of text, in the language in use; y is the middle of all the lines together."""
+    return _written(x, y, worded(words), size, anchor, **style)
+
+
+def _written(x: float, y: float, words: str, size: float, anchor: str, **style: str) -> str:
     lines = words.split("\n")
     first = y + size * (0.35 - LINE_HEIGHT * (len(lines) - 1) / 2)
     look = {"fill": INK, "font-weight": "400"} | {name.replace("_", "-"): v for name, v in style.items()}
@@ -105,7 +111,7 @@ def _box(box: Box) -> str:
     radius = box.height / 2 if box.kind == "data" else 6
     if not box.note:
         return _frame(box, radius) + "\n" + _text(box.x, box.y, box.words)
-    lines = box.words.count("\n") + 1, box.note.count("\n") + 1
+    lines = worded(box.words).count("\n") + 1, worded(box.note).count("\n") + 1
     heights = 15 * LINE_HEIGHT * lines[0], 13 * LINE_HEIGHT * lines[1]
     above, below = box.y - heights[1] / 2 - 2, box.y + heights[0] / 2 + 2
     return "\n".join([_frame(box, radius), _text(box.x, above, box.words), _quiet(box.x, below, box.note)])
@@ -147,8 +153,8 @@ def _picture(name: str, height: float, title: str, description: str, parts: Iter
     body = "\n".join(parts).replace("url(#head)", f"url(#{name}-head)")
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" \
 height="{height:g}" role="img" aria-labelledby="{name}-title {name}-desc" font-family="{FONT}">
-<title id="{name}-title">{escape(title)}</title>
-<desc id="{name}-desc">{escape(description)}</desc>
+<title id="{name}-title">{escape(worded(title))}</title>
+<desc id="{name}-desc">{escape(worded(description))}</desc>
 {head}
 {panel}
 {_text(28, 34, title, 18, "start", font_weight="700")}
@@ -490,7 +496,7 @@ def _lesson(box: Box, number: str, title: str, ready: Collection[str]) -> str:
     left, top = box.left()[0] + 14, box.top[1]
     lines = [
         _text(left, top + 19, number, 14, "start", font_weight="700"),
-        *[_text(left, top + 42 + 20 * i, line, 15, "start") for i, line in enumerate(title.split("\n"))],
+        *[_written(left, top + 42 + 20 * i, line, 15, "start") for i, line in enumerate(worded(title).split("\n"))],
     ]
     note = [_quiet(box.right()[0] - 12, top + 19, "planned", "end", 12)] if planned else []
     frame = _frame(box, dashes="5 4" if planned else "")

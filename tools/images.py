@@ -27,6 +27,11 @@ CHINESE = "老师不会"  # characters of this picture
 DRAWN_FROM = "drawn from"  # the entry of a PNG that names its SVG
 
 
+def folder_of(language: str) -> Path:
+    """Where the diagrams of this language are."""
+    return IMAGES if language == wording.ENGLISH else IMAGES / language
+
+
 def digest(svg: str) -> str:
     return hashlib.sha256(svg.encode()).hexdigest()
 
@@ -55,6 +60,8 @@ def open_chromium(what: str, **options: Any) -> Generator[Any]:
 def write_pngs(drawings: dict[Path, str]) -> None:
     """Let Chromium draw each SVG."""
     with open_chromium("the PNGs", device_scale_factor=SHARPNESS) as page:
+        if any(IMAGES not in path.parents[:1] for path in drawings):
+            require_chinese(page, "the diagrams")
         for path, svg in drawings.items():
             page.set_content(f'<body style="margin: 0">{svg}</body>')
             _save(page.locator("svg").screenshot(), path, svg)
@@ -75,13 +82,17 @@ def can_draw(page: Any, text: str) -> bool:
     return len(set(page.evaluate(LOOKS, text))) == len(set(text))
 
 
-def take_picture(page: Any, path: Path, page_of_studio: str) -> None:
-    """ModelStudio as it runs in a browser; a picture that would lack its Chinese characters is not taken."""
+def require_chinese(page: Any, what: str) -> None:
     if not can_draw(page, CHINESE):
         sys.exit(
-            f"There is no Chinese font for the picture of ModelStudio: {path.name} stays as it was. "
+            f"There is no Chinese font for {what}. "
             "Install one (on Debian: `sudo apt install fonts-noto-cjk`), and run this again."
         )
+
+
+def take_picture(page: Any, path: Path, page_of_studio: str) -> None:
+    """ModelStudio as it runs in a browser; a picture that would lack its Chinese characters is not taken."""
+    require_chinese(page, f"the picture of ModelStudio: {path.name} stays as it was")
     page.set_content(page_of_studio)
     page.locator(".ms-switch").wait_for()
     page.evaluate("new Promise(done => setTimeout(done, 300))")
@@ -96,17 +107,19 @@ def _save(screenshot: bytes, path: Path, origin: str) -> None:
 
 
 def main() -> None:
-    wording.use(wording.ENGLISH)
-    IMAGES.mkdir(exist_ok=True)
     drawings: dict[Path, str] = {}
-    for name, draw in DIAGRAMS.items():
-        path, svg = IMAGES / f"{name}.svg", draw()
-        path.write_bytes(svg.encode())
-        if not is_drawn_from(path.with_suffix(".png"), svg):
-            drawings[path.with_suffix(".png")] = svg
-        print(path.relative_to(IMAGES.parent))
+    for language in wording.available():
+        wording.use(language)
+        folder_of(language).mkdir(exist_ok=True)
+        for name, draw in DIAGRAMS.items():
+            path, svg = folder_of(language) / f"{name}.svg", draw()
+            path.write_bytes(svg.encode())
+            if not is_drawn_from(path.with_suffix(".png"), svg):
+                drawings[path.with_suffix(".png")] = svg
+            print(path.relative_to(IMAGES.parent))
     if drawings:
         write_pngs(drawings)
+    wording.use(wording.ENGLISH)
     studio = ModelStudio(changes=PICTURED).to_html()
     if not is_drawn_from(IMAGES / "model_studio.png", studio):
         with open_chromium("ModelStudio", viewport={"width": 1280, "height": 720}) as page:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lessons import wording
 from tools.diagrams import DIAGRAMS, course_map
-from tools.images import is_drawn_from
+from tools.images import folder_of, is_drawn_from
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,20 +41,42 @@ def covers(rect: ET.Element, text: ET.Element) -> bool:
     return left <= x <= left + width and top <= y <= top + height
 
 
-def test_images_holds_these_pictures_and_no_others():
-    assert {path.stem for path in (ROOT / "images").glob("*.svg")} == set(DIAGRAMS)
+every_language = pytest.mark.parametrize("language", wording.available())
 
 
+@pytest.fixture
+def speaking(language):
+    """In this language, while the test runs."""
+    wording.use(language)
+    yield folder_of(language)
+    wording.use(wording.ENGLISH)
+
+
+@every_language
+def test_images_holds_these_pictures_and_no_others(language):
+    assert {path.stem for path in folder_of(language).glob("*.svg")} == set(DIAGRAMS)
+
+
+@every_language
 @pytest.mark.parametrize("name", DIAGRAMS)
-def test_the_file_is_what_the_function_draws(name):
-    stored = (ROOT / "images" / f"{name}.svg").read_bytes()
+def test_the_file_is_what_the_function_draws(name, speaking):
+    stored = (speaking / f"{name}.svg").read_bytes()
     assert stored == DIAGRAMS[name]().encode(), "run: make images"
 
 
+@every_language
 @pytest.mark.parametrize("name", DIAGRAMS)
-def test_the_picture_inside_notebooks_is_drawn_from_it(name):
-    assert is_drawn_from(ROOT / "images" / f"{name}.png", DIAGRAMS[name]()), "run: make images, then make notebooks"
-    assert not is_drawn_from(ROOT / "images" / f"{name}.png", DIAGRAMS[name]() + " ")
+def test_the_picture_inside_notebooks_is_drawn_from_it(name, speaking):
+    assert is_drawn_from(speaking / f"{name}.png", DIAGRAMS[name]()), "run: make images, then make notebooks"
+    assert not is_drawn_from(speaking / f"{name}.png", DIAGRAMS[name]() + " ")
+
+
+def test_each_language_has_its_own():
+    wording.use("zh_CN")
+    chinese = {name: draw() for name, draw in DIAGRAMS.items()}
+    wording.use(wording.ENGLISH)
+    assert all(re.search("[\u4e00-\u9fff]{4}", svg) for svg in chinese.values())
+    assert all(svg != DIAGRAMS[name]() for name, svg in chinese.items())
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

@@ -13,7 +13,7 @@ from sphinx.cmd.build import build_main
 from lessons import widgets, wording
 from lessons.widgets.base import LessonWidget
 from lessons.wording import ENGLISH, worded
-from tools.images import PICTURED
+from tools.images import PICTURED, folder_of
 from tools.site import alive, lessons
 from tools.translation.catalogs import heading_anchors, in_language, page_in_language
 
@@ -54,7 +54,9 @@ def prepare(source: Path) -> None:
     source.mkdir(parents=True)
     for path in (HERE / "pages").glob("*.md"):
         (source / path.name).write_text(page_in_language(wording.language(), path), encoding="utf-8")
-    shutil.copytree(ROOT / "images", source / "images")
+    shutil.copytree(ROOT / "images", source / "images", ignore=shutil.ignore_patterns(*wording.available()))
+    if wording.language() != ENGLISH:
+        shutil.copytree(folder_of(wording.language()), source / "images", dirs_exist_ok=True)
     shutil.copytree(HERE / "static", source / "_static")
     shutil.copy(HERE / "conf.py", source)
     for name, page in PAGES.items():

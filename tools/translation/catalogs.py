@@ -6,6 +6,7 @@ locale/zh_CN/LC_MESSAGES/package.po               what checks, widgets, figures 
 locale/zh_CN/LC_MESSAGES/site.po                  the site's own pages (context: the file)
 """
 
+import base64
 import re
 from collections.abc import Iterable
 from copy import deepcopy
@@ -13,6 +14,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
+from unittest.mock import patch
 
 import nbformat
 from babel.messages.catalog import Catalog
@@ -21,9 +23,11 @@ from babel.messages.pofile import read_po, write_po
 from nbformat import NotebookNode
 
 from lessons.wording import CATALOGS, ENGLISH, PACKAGE, ROOT
+from tools import diagrams
 from tools.translation import sources
 
 NOTEBOOKS = ROOT / "notebooks"
+IMAGES = ROOT / "images"  # English; those of other languages are in folders of their names
 SITE = "site"
 PAGES = (*sorted((ROOT / "tools" / "site" / "pages").glob("*.md")), *sorted((ROOT / "class").glob("*.md")))
 CHECK = "check"  # the context of what exercises say
@@ -31,6 +35,7 @@ DATE = datetime(2026, 11, 23, tzinfo=UTC)  # the same in all headers: a catalog 
 KEYWORDS = {"worded": None, "marked": None, "counted": (1, 2)}
 METHODS = [("**.py", "python"), ("**.js", f"{__name__}:calls_in")]
 CALL = re.compile(r'\b(worded|marked|counted)\(\s*"([^"\n]*)"(?:,\s*"([^"\n]*)")?')
+NAME = re.compile(r"[a-z]+_[a-z]+")  # of code, in a diagram
 HEADING = re.compile(r"^#+ (.+)$", re.M)
 LINK = re.compile(r"\]\(([\w.]*)#((?:[^ ()]|\([^ ()]*\))+)\)")
 
@@ -83,6 +88,21 @@ def of_package() -> Iterable[tuple[None, str | tuple[str, ...]]]:
         found = extract_from_dir(ROOT / folder, METHODS, keywords=KEYWORDS)
         for _, _, message, _, _ in sorted(found, key=lambda each: (each[0], each[1])):
             yield None, message
+    yield from ((None, message) for message in of_diagrams())
+
+
+def of_diagrams() -> Iterable[str]:
+    """What the diagrams ask worded() for, in words."""
+    said: list[str] = []
+
+    def note(message: str) -> str:
+        said.append(message)
+        return message
+
+    with patch.object(diagrams, "worded", note):
+        for draw in diagrams.DIAGRAMS.values():
+            draw()
+    return [message for message in dict.fromkeys(said) if sources.WORD.search(message) and not NAME.fullmatch(message)]
 
 
 def of_site() -> Iterable[tuple[str, str]]:
@@ -146,6 +166,9 @@ def in_language(language: str, name: str, notebook: NotebookNode) -> NotebookNod
             cell.metadata.stub = cell.source
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(lambda link: _relinked(language, name, *link.groups()), cell.source)
+        for file in cell.get("attachments", {}):
+            if (drawn := IMAGES / language / file).exists():
+                cell.attachments[file]["image/png"] = base64.b64encode(drawn.read_bytes()).decode()
     return notebook
 
 
