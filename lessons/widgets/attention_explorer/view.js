@@ -132,7 +132,8 @@ class Explorer extends View {
   drawWeights({ names, shown }) {
     const { rows, columns } = shown;
     this.weights = readFloats(shown.weights);
-    const title = listed([sayName(names[shown.layer]), shown.head === AVERAGE ? worded(AVERAGE_NAME) : worded("head {head}", { head: shown.head })]);
+    const head = shown.head === AVERAGE ? worded(AVERAGE_NAME) : worded("head {head}", { head: shown.head });
+    const title = worded("{layer}, {head}", { layer: sayName(names[shown.layer]), head });
     const asGrid = Math.max(rows.length, columns.length) <= FULL;
     this.find("grid").hidden = !asGrid;
     this.find("large").hidden = asGrid;

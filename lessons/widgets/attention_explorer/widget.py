@@ -161,10 +161,11 @@ class AttentionExplorer(LessonWidget):
     # Pictures
 
     def _title(self) -> str:
-        several = self.all_weights[self.name].size(0) > 1
-        sentence = [worded("sentence {i}", i=self.sentence)] if several else []
         head = worded(AVERAGE_NAME) if self.head == AVERAGE else worded("head {head}", head=self.head)
-        return listed([heads.say_name(self.name), *sentence, head])
+        said = {"layer": heads.say_name(self.name), "head": head}
+        if self.all_weights[self.name].size(0) > 1:
+            return worded("{layer}, sentence {i}, {head}", i=self.sentence, **said)
+        return worded("{layer}, {head}", **said)
 
     def panels(self) -> list[Panel]:
         return [Panel("weights", self._title(), self.query_tokens, self.key_tokens, self.weights, main=True)]

@@ -45,7 +45,7 @@ class Experiment:
             return [*self.trial.notes]
         return [
             *self.trial.notes,
-            worded("{name} does not take `allowed`: it cannot know your clicks.", name=worded(self.plug.name)),
+            worded("{name} does not take `allowed`: it cannot know your clicks.", name=self.plug.title),
         ]
 
     # Leaks

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lessons.widgets.function_lab.constants import EXAMPLES
 from lessons.widgets.shared.errors import cut, explain, line_of
 from lessons.wording import AND, SENTENCES, listed, marked, worded
 
@@ -38,6 +39,11 @@ class Plug:
         if self.by_name:
             return self.function(**{name: inputs[name] for name in self.takes})
         return self.function(*(inputs[name] for name in self.takes))
+
+    @property
+    def title(self) -> str:
+        """The name: an example's in the language in use, the learner's as it is."""
+        return worded(self.name) if self.name in EXAMPLES else self.name
 
     def shapes(self, inputs: dict[str, Tensor]) -> str:
         return ", ".join(f"{name} {tuple(inputs[name].shape)}" for name in self.takes)
@@ -187,7 +193,7 @@ def _read_tensor(x: Any, name: str, shape: tuple[int, int]) -> Tensor | None:
 
 def _explain(plug: Plug, error: BaseException) -> str:
     """What went wrong, with the line of the learner's code."""
-    name = worded(plug.name)
+    name = plug.title
     if isinstance(error, Unreadable):
         return error.of(name)
     if isinstance(error, NotImplementedError):

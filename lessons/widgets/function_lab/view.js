@@ -6,7 +6,7 @@ import { fillWeights, mix } from "../shared/attention.js";
 import { TONES } from "../shared/tones.js";
 import { View, asWidget, button, choice, joined } from "../shared/parts.js";
 import { SENTENCES, listed, marked, worded } from "../shared/words.js";
-import { HISTORY } from "./constants.js";
+import { EXAMPLES, HISTORY } from "./constants.js";
 
 // FunctionLab, built from grids. The learner's function runs in Python: a click is sent there and its result
 // comes back. The reference is computed here, from the mask that the result belongs to.
@@ -150,7 +150,7 @@ class Laboratory extends View {
     const select = this.find("chosen");
     if (JSON.stringify(names) !== this.names) {
       this.names = JSON.stringify(names);
-      select.innerHTML = names.map((name) => `<option value="${escapeText(name)}">${escapeText(worded(name))}</option>`).join("");
+      select.innerHTML = names.map((name) => `<option value="${escapeText(name)}">${escapeText(EXAMPLES.includes(name) ? worded(name) : name)}</option>`).join("");
     }
     select.value = chosen;
     for (const element of this.find("presets").children) element.setAttribute("aria-pressed", String(element.dataset.mask === mask));

@@ -278,7 +278,7 @@ class FunctionLab(LessonWidget):
         ]
         counts = [(name, int(compare(a, b)[1].sum())) for name, a, b in self._experiment.pairs()]
         found = [worded("{count} cells of the {name} differ", count=count, name=worded(name)) for name, count in counts]
-        said = [worded(self.chosen), listed(size), listed(found) or worded("no result")]
+        said = [self._plugs[self.chosen].title, listed(size), listed(found) or worded("no result")]
         return worded("FunctionLab: {what}", what=listed(said, SEMICOLON))
 
 

@@ -178,17 +178,19 @@ class HeadSplitter(LessonWidget):
 
     def note(self) -> str:
         """In words: what the wrong way does."""
-        error, way = self.wrong(), listed([worded(self.compare), splitting.WRONG_CODE[self.compare]])
+        error = self.wrong()
+        way = {"way": worded(self.compare), "code": splitting.WRONG_CODE[self.compare]}
         if isinstance(error, RuntimeError):
-            return worded("{way}: torch raises RuntimeError: {error}", way=way, error=error)
+            return worded("{way}, {code}: torch raises RuntimeError: {error}", error=error, **way)
         moved, heads, tokens = self.tally().values()
         return worded(
-            "{way}: of {count} numbers {moved} out of place, {heads} in the wrong head, {tokens} at the wrong token.",
-            way=way,
+            "{way}, {code}: of {count} numbers {moved} out of place, {heads} in the wrong head, "
+            "{tokens} at the wrong token.",
             count=self.numbers.numel(),
             moved=moved,
             heads=heads,
             tokens=tokens,
+            **way,
         )
 
     def __repr__(self) -> str:

@@ -318,7 +318,7 @@ class ModelStudio(LessonWidget):
         read = self.words_of(self.sentence)
         rows = read if place.startswith("encoder") else written
         columns = written if place.startswith("decoder") and place.endswith("self_attn") else read
-        title = worded("{place}, head {head}", place=place, head=self.head)
+        title = worded("{layer}, {head}", layer=place, head=worded("head {head}", head=self.head))
         return [Panel("weights", title, rows, columns, weights[self.head], main=True)]
 
     def figure(self) -> Figure:

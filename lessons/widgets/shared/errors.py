@@ -14,8 +14,7 @@ INSTALLED = tuple(f"{Path(folder)}/" for folder in (sys.prefix, sys.base_prefix,
 def explain(error: BaseException) -> str:
     """An exception, and the learner's line that caused it."""
     said = cut(traceback.format_exception_only(error)[-1])
-    sentence = said if said.endswith(".") else f"{said}."
-    return listed([sentence, *line_of(error)], SENTENCES)
+    return listed([worded("{text}.", text=said.removesuffix(".")), *line_of(error)], SENTENCES)
 
 
 def line_of(error: BaseException) -> list[str]:
