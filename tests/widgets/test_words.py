@@ -8,8 +8,9 @@ from importlib import import_module
 import pytest
 
 from lessons import wording
-from lessons.widgets import MaskStudio
+from lessons.widgets import FunctionLab, MaskStudio
 from lessons.widgets.front_end import FOLDER, front_end, wording_of
+from lessons.widgets.function_lab import trials
 from tools.translation.catalogs import CALL, of_package
 
 SCRIPTS = sorted(FOLDER.glob("*/*.js"))
@@ -200,3 +201,11 @@ def test_the_browser_cannot_set_what_a_widget_says():
     studio.set_state({"wording": {"language": "zh-CN", "messages": {"the mask": "掩码"}}})
     assert "wording is" in said[0]["problem"]
     assert studio.wording == {"language": "en", "messages": {}}
+
+
+def test_a_learners_function_keeps_its_name(stub):
+    """Even where a message is called the same."""
+    assert "output" in stub
+    assert trials.plug_in("output", lambda scores: scores).title == "output"
+    example = FunctionLab().chosen
+    assert trials.plug_in(example, lambda scores: scores).title == f"中{example}"
