@@ -427,3 +427,22 @@ def test_the_page_of_a_language_model_is_alive_as_a_file(browser, tmp_path):
     expect(page.locator('[data-part="sentence"] b')).to_have_text(["begin", *explorer.sentence[:-1]])
     page.close()
     assert complaints == []
+
+
+def test_a_page_says_what_its_model_refuses(browser):
+    vocab = Vocabulary(list("abcdefgh"))
+    sizes = {"vocabulary": len(vocab), "d_model": 12, "num_layers": 1, "num_heads": 2, "d_ff": 16, "max_len": 3}
+    torch.manual_seed(0)
+    model = LanguageModel(LanguageModelConfig(**sizes, positions="learned"))
+    page, complaints = browser.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_content(DecodingExplorer(lambda: Reader(model), vocab, max_len=9, chosen=[4, 5]).to_html())
+    for press in ("step", "end"):
+        page.locator(f'[data-part="{press}"]').click()
+        expect(page.locator('[data-part="warning"]')).to_contain_text("expected positions below max_len = 3")
+        expect(page.locator('[data-part="sentence"] b')).to_have_count(3)
+    page.locator('[data-part="back"]').click()
+    expect(page.locator('[data-part="warning"]')).to_be_empty()
+    expect(page.locator('[data-part="sentence"] b')).to_have_count(2)
+    page.close()
+    assert complaints == []

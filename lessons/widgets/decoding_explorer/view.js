@@ -63,7 +63,7 @@ class Decoding extends View {
 
   act(name) {
     if (this.find(name).getAttribute("aria-disabled") === "true") return;
-    if (this.writer) this.commit(this.writer.act(name, this.state()), false);
+    if (this.writer) this.attempt(() => this.commit(this.writer.act(name, this.state()), false));
     else this.model.send({ ask: name });
   }
 
@@ -76,7 +76,17 @@ class Decoding extends View {
   /** isOwn: new tokens are the learner's, not the method's. */
   commit(changes, isOwn = true) {
     this.say("");
-    super.commit(this.writer ? this.writer.follow(this.state(), changes, isOwn) : changes);
+    this.attempt(() => super.commit(this.writer ? this.writer.follow(this.state(), changes, isOwn) : changes));
+  }
+
+  /** What the model refuses, such as a text longer than its max_len, is said. */
+  attempt(act) {
+    try {
+      act();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.say(error.message);
+    }
   }
 
   receive(message) {

@@ -24,7 +24,7 @@ export class TextPass {
   embed(ids, start) {
     const { d_model, max_len, positions } = this.config;
     const isAdded = positions !== "rotary";
-    if (isAdded && ids.length > max_len) throw new RangeError(`ids has ${ids.length} tokens; expected at most max_len = ${max_len}`);
+    if (isAdded && ids.length > max_len) throw new RangeError(`ids goes up to position ${ids.length - 1}; expected positions below max_len = ${max_len}`);
     const scale = positions === "sinusoid" ? Math.sqrt(d_model) : 1;
     const x = makeTensor([ids.length - start, d_model]);
     for (let row = 0; row < x.shape[0]; row++) {
