@@ -68,7 +68,7 @@ def read_choice(path: Path) -> str | None:
 
 
 def language() -> str:
-    """The language now in use."""
+    """The current language."""
     global _now
     if _now is None:
         given = os.environ.get(VARIABLE)
@@ -83,12 +83,12 @@ def use(name: str) -> None:
 
 
 def tag() -> str:
-    """The language in use as HTML names it: "en", "zh-CN"."""
+    """The current language as HTML names it: "en", "zh-CN"."""
     return language().replace("_", "-")
 
 
 def worded(message: str, /, **values: Any) -> str:
-    """A message of the package in the language now in use, with its {placeholders} filled in from `values`."""
+    """A message of the package in the current language, with its {placeholders} filled in from `values`."""
     text = _catalog(language(), PACKAGE).get(message, message)
     return _filled(text, values) if values else text
 

@@ -32,7 +32,7 @@ class CopyError(Exception):
 class Copies:
     """All copies of one course. notebooks: its edition; own: the learner's copies; origin: what they were made from.
 
-    language: that of new copies, "zh_CN"; without it, the one in use.
+    language: that of new copies, "zh_CN"; without it, the current one.
     """
 
     def __init__(self, root: Path = HOME, language: str | None = None):

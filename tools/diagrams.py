@@ -76,7 +76,7 @@ def _spans(line: str) -> str:
 
 
 def _text(x: float, y: float, words: str, size: float = 15, anchor: str = "middle", **style: str) -> str:
-    """Lines of text, in the language in use; y is the middle of all the lines together."""
+    """Lines of text, in the current language; y is the middle of all the lines together."""
     return _written(x, y, worded(words), size, anchor, **style)
 
 

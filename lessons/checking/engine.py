@@ -177,7 +177,7 @@ class Exercise:
         return [*said, *(case.about for case in self.draw() if case.about)]
 
     def _said(self, text: str) -> str:
-        """A text of this exercise, in the language now in use."""
+        """A text of this exercise, in the current language."""
         return worded_in_lesson(self.lesson, text)
 
     @property

@@ -68,6 +68,6 @@ def _lesson(path: Path, exercises: Sequence[str], said: dict[tuple[str, str], st
 
 
 def _title(path: Path) -> str:
-    """The heading of a notebook, in the language in use, without its number."""
+    """The heading of a notebook, in the current language, without its number."""
     first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"]
     return worded_in_lesson(path.stem[:2], "".join(first).splitlines()[0]).partition("· ")[2]

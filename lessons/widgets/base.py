@@ -98,7 +98,7 @@ class LessonWidget(anywidget.AnyWidget):
     A subclass has traits, made by `synced` and `computed`; `_esm = front_end("its_folder")`; `panels()`, what there
     is to draw where no script runs; and `__repr__`, what it shows in one line. It may have `note()`, a warning in
     words, `lines()`, an ordered list, `answer(question)`, what the browser gets for `model.send({ask: question})`, and
-    `alone()`, what it needs in addition where there is no Python. A view speaks the language that was in use when its
+    `alone()`, what it needs in addition where there is no Python. A view speaks the language that was current when its
     widget was last shown.
     """
 

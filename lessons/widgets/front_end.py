@@ -39,7 +39,7 @@ def _with_imports(path: Path) -> list[Path]:
 
 
 def wording_of(script: str) -> dict[str, Any]:
-    """What the JavaScript of a widget needs to speak the language in use: the messages that differ from English."""
+    """What the JavaScript of a widget needs to speak the current language: the messages that differ from English."""
     here = wording.language() != wording.ENGLISH
     messages = {text: said for text in _texts(script) if (said := wording.worded(text)) != text} if here else {}
     return {"language": wording.tag(), "messages": messages}

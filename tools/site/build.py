@@ -49,7 +49,7 @@ PAGES = {"TEACHING.md": "teachers.md", "README.md": "class.md"}
 
 
 def prepare(source: Path) -> None:
-    """Write all that Sphinx reads, in the language in use."""
+    """Write all that Sphinx reads, in the current language."""
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
     for path in (HERE / "pages").glob("*.md"):

@@ -84,7 +84,7 @@ def read_tokens_of(name: str, axis: str, tokens: Any, batch: int, length: int) -
 
 
 def say_name(name: str) -> str:
-    """The name of an attention, in the language in use where it was not given one."""
+    """The name of an attention, in the current language where it was not given one."""
     layer = re.fullmatch(r"layer (\d+)", name)
     return worded("layer {i}", i=layer[1]) if layer else name
 

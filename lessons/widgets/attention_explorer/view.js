@@ -11,7 +11,7 @@ const MANY = 6; // heads: with more, their words stand in lines
 const FULL = 32; // up to this many rows and columns are drawn as a grid of cells
 const [BESIDE, WIDE, NARROW] = [433, 12, 16]; // pixels for the columns beside the lines; up to so many have wide, or narrow, cells with numbers
 const HINT = marked("Point at a cell or a token, or move there with the arrow keys; a click or Space on a query keeps its lines. In the small maps the arrow keys and the digits change the head, Page Up and Page Down the layer.");
-/** The name of an attention, in the language in use where it was not given one. */
+/** The name of an attention, in the current language where it was not given one. */
 const sayName = (name) => name.replace(/^layer (\d+)$/, (_, i) => worded("layer {i}", { i }));
 const frame = () => `
   <div class="lw-bar"><label>${worded("layer")}<select data-part="layer" ${QUIET}></select></label>

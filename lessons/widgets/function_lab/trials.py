@@ -42,7 +42,7 @@ class Plug:
 
     @property
     def title(self) -> str:
-        """The name: an example's in the language in use, the learner's as it is."""
+        """The name: an example's in the current language, the learner's as it is."""
         return worded(self.name) if self.name in EXAMPLES else self.name
 
     def shapes(self, inputs: dict[str, Tensor]) -> str:

@@ -44,7 +44,7 @@ class Stop:
 
     @property
     def title(self) -> str:
-        """The name in the language in use."""
+        """The name in the current language."""
         return worded(self.message, i=self.layer)
 
     @property

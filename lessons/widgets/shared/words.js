@@ -1,4 +1,4 @@
-// What a widget says, in the language in use. Python sends the messages that are not as in English.
+// What a widget says, in the current language. Python sends the messages that are not as in English.
 
 let messages = new Map();
 
@@ -21,7 +21,7 @@ function fillIn(message, values) {
   return text;
 }
 
-/** A message in the language in use, with its {gaps} filled. */
+/** A message in the current language, with its {gaps} filled. */
 export function worded(message, values) {
   const text = messages.get(message) ?? message;
   return values ? fillIn(text, values) : text;
