@@ -178,6 +178,18 @@ def test_a_sentence_is_translated_while_it_is_typed_and_kept_when_it_is_done(sho
     assert studio.sentence == "I drink tea."
 
 
+def test_what_is_typed_is_never_html(shown, studio):
+    sentence = '<img src="typed" onerror=alert(1)> &lt;b id=typed>'
+    shown.locator('[data-part="sentence"]').fill(sentence)
+    expect(shown.locator('[data-part="warning"]')).to_contain_text("“onerror”")
+    tokens = shown.locator('[data-part="source"] button')
+    words = studio.words_of(sentence)
+    expect(tokens).to_have_text(words)
+    labels = [token.get_attribute("aria-label") for token in tokens.all()]
+    assert [label.partition(": ")[2].partition(",")[0] for label in labels] == words
+    expect(shown.locator('[id="typed"], [src="typed"]')).to_have_count(0)
+
+
 def test_sentences_are_split_and_words_likened_as_by_python(shown, studio):
     found = shown.evaluate(
         """texts => import("./model_studio/sentence.js").then(({ splitText }) =>

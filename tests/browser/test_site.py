@@ -7,7 +7,7 @@ import threading
 from functools import partial
 from html.parser import HTMLParser
 from http.server import ThreadingHTTPServer
-from urllib.parse import unquote, urldefrag
+from urllib.parse import quote, unquote, urldefrag
 
 import pytest
 from playwright.sync_api import expect
@@ -248,6 +248,13 @@ def test_what_a_visitor_types_is_never_html(visitor, home):
     expect(visitor.locator('[data-part="weights"] [data-at="2,2"]')).to_be_visible()
     assert made.count() == 0
     expect(visitor.locator('[data-part="weights"]')).to_contain_text(word[:9])
+
+
+@pytest.mark.parametrize(("query", "found"), [("<input name=mask>", True), ("<img src=typed onerror=alert(1)>", False)])
+def test_what_a_visitor_searches_for_is_never_html(visitor, home, query, found):
+    visitor.goto(f"{home}search.html?q={quote(query)}")
+    expect(visitor.locator(".search-summary")).to_have_text(re.compile("finished" if found else "did not match"))
+    assert visitor.locator('input[name="mask"], img[src="typed"]').count() == 0
 
 
 def test_every_widget_of_the_gallery_lives(visitor, home):
