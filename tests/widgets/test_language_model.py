@@ -68,8 +68,9 @@ def last_of(model, ids):
     return model(torch.tensor([ids]))[0, -1].numpy()
 
 
-def test_logits_and_greedy_texts_of_any_configuration_are_those_of_torch(call):
-    drawn = [draw(number, choices) for number, choices in enumerate(sweep(200))]
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.thorough("200 models in torch take 5 s"))])
+def test_logits_and_greedy_texts_of_any_configuration_are_those_of_torch(call, count):
+    drawn = [draw(number, choices) for number, choices in enumerate(sweep(count))]
     answers = call(READ, [told(model, ids=ids, asked=asked, longest=LONGEST) for model, ids, asked in drawn])
     for (model, ids, asked), answer in zip(drawn, answers, strict=True):
         assert is_close(np.array(answer["whole"]), model(torch.tensor([ids]))[0].numpy()), model.config
