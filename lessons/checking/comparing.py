@@ -116,6 +116,9 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
 
 
 def where_it_differs(name: str, mine: Tensor, right: Tensor) -> str:
+    if right.dim() == 0:
+        one, other = number(mine, right), number(right, mine)
+        return worded("Values: {name} differs: yours {mine}, expected {right}.", name=name, mine=one, right=other)
     return worded(
         "Values: {name} differs in {count} of {total} places, first at {place}: yours {mine}, expected {right}.",
         name=name,

@@ -94,6 +94,12 @@ def test_a_wrong_value_nobody_foresaw():
     assert report.evidence == EVIDENCE.format(yours="[[0.2000, 0.3000, 0.5000],\n [0.3000, 0.3000, 0.4000]]")
 
 
+def test_a_single_number_has_no_place():
+    largest = Exercise("largest", lambda x: x.max(), lambda g: [Case({"x": X})], [], [], outputs=("the largest",))
+    message = largest.check(lambda x: x.max() - 0.5).message
+    assert message.startswith("Values: the largest differs: yours 5.5, expected 6.")
+
+
 def test_arguments_without_effect_are_named():
     def scaled(x, scale, shift, negative):
         return (-x if negative else x) * scale + shift

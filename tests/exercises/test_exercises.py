@@ -119,7 +119,7 @@ def flip_one(x):
 
 
 DAMAGE = {  # what is changed: how, and what is then said
-    "one cell": (flip_one, "differs in|must sum to 1|must not be attended to"),
+    "one cell": (flip_one, "differs|must sum to 1|must not be attended to"),
     "one axis more": (lambda x: x[None], "Shape"),
     "another dtype": (lambda x: x.long() if x.dtype == torch.bool else x > 0, "Kind of number"),
     "None": (lambda x: None, "is None|returned None"),
