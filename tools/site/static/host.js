@@ -59,3 +59,7 @@ const seen = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "800px" });
 for (const place of document.querySelectorAll(".course-widget")) place.matches(".course-waits") ? openWhenAsked(place) : seen.observe(place);
+
+/** A table that is wider than the page scrolls by keyboard, too. */
+const reachable = (table) => { if (table.scrollWidth > table.clientWidth) table.tabIndex = 0; };
+document.querySelectorAll(".table-wrapper").forEach(reachable);
