@@ -7,6 +7,8 @@ and False don't count as numbers, and 8.0 doesn't count as a whole number.
 from collections.abc import Callable, Collection
 from typing import TypeGuard
 
+import numpy as np
+import torch
 from torch import Tensor
 
 
@@ -66,6 +68,46 @@ def optional(check: Callable[..., None], **values: object) -> None:
                 check(**{name: value})
             except ValueError as error:
                 raise ValueError(f"{error}, or None") from None
+
+
+def bool_mask(meaning: str, /, **masks: object) -> None:
+    """Bool tensors; meaning: what True says in them."""
+    for name, mask in masks.items():
+        if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+            raise ValueError(f"{name} is {kind(mask)}; expected a bool tensor, {meaning}")
+
+
+def attention_axes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> tuple[int, ...]:
+    """Sizes that fit: q (..., Q, d), k (..., K, d), v (..., K, d_v), and a mask that broadcasts to (..., Q, K).
+
+    Returns the shape that the leading axes broadcast to.
+    """
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.dim() < 2:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least two axes, (length, features)")
+    if q.size(-1) != k.size(-1):
+        raise ValueError(f"q has {q.size(-1)} features and k has {k.size(-1)}; expected the same number")
+    if k.size(-2) != v.size(-2):
+        raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
+    try:
+        same = q.shape[:-2] == k.shape[:-2] == v.shape[:-2]
+        leading = q.shape[:-2] if same else np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError:
+        shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
+        raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
+    if allowed is None:
+        return leading
+    bool_mask("True = may attend", allowed=allowed)
+    scores_shape = (*leading, q.size(-2), k.size(-2))
+    fits = len(allowed.shape) <= len(scores_shape) and all(
+        a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))
+    )
+    if not fits:
+        raise ValueError(
+            f"allowed has shape {tuple(allowed.shape)}; expected one that broadcasts to {scores_shape}, "
+            "whose last two axes are queries and keys"
+        )
+    return leading
 
 
 def kind(value: object) -> str:

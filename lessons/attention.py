@@ -5,12 +5,11 @@ Attention Is All You Need (arXiv 1706.03762), sections 3.2.1 and 3.2.2.
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lessons._checks import fraction, kind, optional, positive
+from lessons._checks import attention_axes, fraction, optional, positive
 from lessons.fast import fused_attention
 
 
@@ -36,7 +35,8 @@ def attend(
 
     Attention Is All You Need, section 3.2.1, equation (1).
     """
-    leading = _check_sizes(q, k, v, allowed, dropout)
+    fraction(dropout=dropout)
+    leading = attention_axes(q, k, v, allowed)
     if not need_weights:
         q = q.expand(*leading, -1, -1)
         return fused_attention(q, k, v, allowed, dropout), None
@@ -164,38 +164,6 @@ def join_heads(x: Tensor) -> Tensor:
     if x.dim() != 4:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, T, d)")
     return x.transpose(1, 2).flatten(-2)
-
-
-def _check_sizes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> tuple[int, ...]:
-    """Raise a ValueError if the sizes don't fit; return the shape that the leading axes broadcast to."""
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        if x.dim() < 2:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least two axes, (length, features)")
-    if q.size(-1) != k.size(-1):
-        raise ValueError(f"q has {q.size(-1)} features and k has {k.size(-1)}; expected the same number")
-    if k.size(-2) != v.size(-2):
-        raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
-    fraction(dropout=dropout)
-    try:
-        same = q.shape[:-2] == k.shape[:-2] == v.shape[:-2]
-        leading = q.shape[:-2] if same else np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except ValueError:
-        shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
-        raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
-    if allowed is None:
-        return leading
-    if not isinstance(allowed, Tensor) or allowed.dtype != torch.bool:
-        raise ValueError(f"allowed is {kind(allowed)}; expected a bool tensor, True = may attend")
-    scores_shape = (*leading, q.size(-2), k.size(-2))
-    fits = len(allowed.shape) <= len(scores_shape) and all(
-        a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))
-    )
-    if not fits:
-        raise ValueError(
-            f"allowed has shape {tuple(allowed.shape)}; expected one that broadcasts to {scores_shape}, "
-            "whose last two axes are queries and keys"
-        )
-    return leading
 
 
 def _check_module_inputs(

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lessons._checks import kind, positive, whole
+from lessons._checks import bool_mask, kind, positive, whole
 
 
 def causal(num_queries: int, *, offset: int = 0, device: torch.device | str | None = None) -> Tensor:
@@ -76,7 +76,7 @@ def combine(*rules: Tensor | None) -> Tensor | None:
     """
     given = [rule for rule in rules if rule is not None]
     for rule in given:
-        _require_bool(rule, "a rule", "True = may attend")
+        bool_mask("True = may attend", **{"a rule": rule})
     if not given:
         return None
     try:
@@ -210,19 +210,19 @@ def tree(parents: Sequence[int], *, offset: int = 0, device: torch.device | str 
 
 def allowed_to_blocked(allowed: Tensor) -> Tensor:
     """True = may attend -> True = may not attend. Same shape."""
-    _require_bool(allowed, "allowed", "True = may attend")
+    bool_mask("True = may attend", allowed=allowed)
     return ~allowed
 
 
 def blocked_to_allowed(blocked: Tensor) -> Tensor:
     """True = may not attend -> True = may attend. Same shape."""
-    _require_bool(blocked, "blocked", "True = may not attend")
+    bool_mask("True = may not attend", blocked=blocked)
     return ~blocked
 
 
 def allowed_to_additive(allowed: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
     """True = may attend -> 0 for allowed pairs, -inf for blocked ones. Same shape, dtype `dtype`."""
-    _require_bool(allowed, "allowed", "True = may attend")
+    bool_mask("True = may attend", allowed=allowed)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ValueError(f"dtype is {dtype}; expected a floating-point type: others have no -inf")
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(~allowed, -torch.inf)
@@ -262,8 +262,3 @@ def _positions(num_queries: int, offset: int, device: torch.device | str | None)
 
 def _holds_integers(tensor: Tensor) -> bool:
     return not tensor.is_floating_point() and not tensor.is_complex() and tensor.dtype != torch.bool
-
-
-def _require_bool(mask: Tensor, name: str, meaning: str) -> None:
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        raise ValueError(f"{name} is {kind(mask)}; expected a bool tensor, {meaning}")

@@ -8,11 +8,10 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from lessons._checks import kind, positive
+from lessons._checks import attention_axes, bool_mask, positive
 
 Rule = Callable[[Tensor, Tensor], Tensor]
 
@@ -70,7 +69,7 @@ def tiled_attention(
     Returns (..., Q, d_v). The backward pass computes each tile again; for second derivatives, autograd keeps them all.
     Shapes that don't fit, or a mask that isn't bool, raise a ValueError.
     """
-    leading = _check(q, k, v, allowed)
+    leading = attention_axes(q, k, v, None if callable(allowed) else allowed)
     positive(query_block=query_block, key_block=key_block)
     q, k, v = (x.expand(*leading, -1, -1) for x in (q, k, v))
     output, _ = _Tiled.apply(q, k, v, allowed, (query_block, key_block))
@@ -129,7 +128,7 @@ def _scores(q: Tensor, k: Tensor, allowed: Tensor | Rule | None, rows: slice, co
         query = torch.arange(rows.start, rows.start + scores.size(-2), device=q.device)
         key = torch.arange(columns.start, columns.start + scores.size(-1), device=q.device)
         tile = allowed(query.unsqueeze(-1), key)
-        _require_bool(tile, "the result of allowed")
+        bool_mask("True = may attend", **{"the result of allowed": tile})
     return scores.masked_fill(~tile, -torch.inf)
 
 
@@ -145,35 +144,3 @@ def _finite(highest: Tensor) -> Tensor:
 
 def _blocks(length: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, length)) for start in range(0, length, size))
-
-
-def _check(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | Rule | None) -> tuple[int, ...]:
-    """Raise a ValueError if the sizes don't fit; return the shape that the leading axes broadcast to."""
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        if x.dim() < 2:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected at least two axes, (length, features)")
-    if q.size(-1) != k.size(-1):
-        raise ValueError(f"q has {q.size(-1)} features and k has {k.size(-1)}; expected the same number")
-    if k.size(-2) != v.size(-2):
-        raise ValueError(f"there are {k.size(-2)} keys and {v.size(-2)} values; expected one value for each key")
-    try:
-        leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except ValueError:
-        shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
-        raise ValueError(f"{shapes}: expected leading axes (all but the last two) that broadcast together") from None
-    if allowed is None or (callable(allowed) and not isinstance(allowed, Tensor)):
-        return leading
-    _require_bool(allowed, "allowed")
-    shape = (*leading, q.size(-2), k.size(-2))
-    try:
-        fits = np.broadcast_shapes(allowed.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"allowed has shape {tuple(allowed.shape)}; expected one that broadcasts to {shape}")
-    return leading
-
-
-def _require_bool(mask: object, name: str) -> None:
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        raise ValueError(f"{name} is {kind(mask)}; expected a bool tensor, True = may attend")

@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from lessons._checks import kind
+from lessons._checks import bool_mask, kind
 from lessons.fast import Linear
 from lessons.language_model.cache import Cache
 from lessons.language_model.config import LanguageModelConfig
@@ -163,8 +163,8 @@ def _added(config: LanguageModelConfig) -> LearnedPositions | SinusoidalPosition
 
 def _allowed(num_new: int, mask: Tensor | None, cache: Cache | None, device: torch.device) -> Tensor | None:
     """The causal rule and the mask, for the keys in the order in which the cache returns them: (…, T, K), or None."""
-    if mask is not None and (not isinstance(mask, Tensor) or mask.dtype != torch.bool):
-        raise ValueError(f"mask is {kind(mask)}; expected a bool tensor, True = may attend")
+    if mask is not None:
+        bool_mask("True = may attend", mask=mask)
     if cache is None:
         return combine(causal(num_new, device=device), mask)
     total, keys = cache.length + num_new, cache.keys(num_new).to(device)  # (K,)
