@@ -4,7 +4,9 @@ Linear and attention give the values and the first and second derivatives of the
 rounding. Dropout draws other random numbers than nn.Dropout.
 """
 
+import platform
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -13,12 +15,23 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # below that, converting to oneDNN's layout costs more than it saves
-# With AVX2 alone, oneDNN is no faster than MKL.
-ONEDNN_IS_FASTER = torch.backends.mkldnn.is_available() and torch.backends.cpu.get_cpu_capability() != "AVX2"
+
+
+def made_by_intel() -> bool:
+    """Whether the processor says so: in /proc/cpuinfo on Linux, in its name on Windows."""
+    cpuinfo = Path("/proc/cpuinfo")
+    described = cpuinfo.read_text(encoding="utf-8") if cpuinfo.exists() else platform.processor()
+    return "GenuineIntel" in described
+
+
+# MKL is as fast on Intel's processors. With AVX2 alone, oneDNN is no faster on any.
+ONEDNN_IS_FASTER = (
+    torch.backends.mkldnn.is_available() and torch.backends.cpu.get_cpu_capability() != "AVX2" and not made_by_intel()
+)
 
 
 class Linear(nn.Linear):
-    """nn.Linear that computes large float32 products on a CPU with oneDNN.
+    """nn.Linear that computes large float32 products on a CPU with oneDNN, where that is faster.
 
     torch itself uses MKL there, which can take twice as long on processors with AVX-512 that are not made by Intel.
     """
@@ -38,21 +51,29 @@ class Dropout(nn.Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape. In training each number is set to 0 with probability p, else divided by 1 - p."""
-        if not self.training or self.p == 0.0:
-            return input
-        if self.p == 1.0 or input.device.type != "cpu":
-            return F.dropout(input, self.p)
-        words = torch.empty(input.numel() // 4 + 1, dtype=torch.int64, device=input.device).random_(-(2**63), None)
-        bits = words.view(torch.int16)[: input.numel()].view(input.shape)  # from -2^15 to 2^15 - 1, all equally likely
-        keep = bits >= round(self.p * 2**16) - 2**15
-        return input * keep.to(input.dtype).div_(1.0 - self.p)
+        return drop(input, self.p) if self.training else input
+
+
+def drop(x: Tensor, p: float) -> Tensor:
+    """x of any shape, each number set to 0 with probability p, else divided by 1 - p."""
+    if p == 0.0:
+        return x
+    if p == 1.0 or x.device.type != "cpu":
+        return F.dropout(x, p)
+    words = torch.empty(x.numel() // 4 + 1, dtype=torch.int64, device=x.device).random_(-(2**63), None)
+    bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # from -2^15 to 2^15 - 1, all equally likely
+    keep = bits >= round(p * 2**16) - 2**15
+    return x * keep.to(x.dtype).div_(1.0 - p)
 
 
 def fused_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> Tensor:
     """F.scaled_dot_product_attention with second derivatives: q (..., Q, d), k (..., K, d), v (..., K, d_v).
 
     allowed: bool, broadcastable to (..., Q, K), True = may attend, or None. Returns (..., Q, d_v).
+    With dropout torch has no fused kernel for a CPU, and draws more bits than it needs.
     """
+    if dropout and q.device.type == "cpu":
+        return _attention_with_dropout(q, k, v, added_mask(allowed, like=q), dropout)
 
     def plain_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         with sdpa_kernel(SDPBackend.MATH):
@@ -66,23 +87,28 @@ def fused_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dro
 
 
 class AddedMask(NamedTuple):
-    """A mask as `attention_of_a_step` needs it: what is added to the scores, 0 or -inf, and the queries without a key.
+    """A mask as numbers that are added to the scores, 0 or -inf, and the queries without a key.
 
-    added: broadcasts to (B·H, n, K). without_key (B·H, n, 1): bool, or None if each query has a key.
+    added: broadcasts to (..., Q, K), and is 0 for the queries without a key. without_key (..., Q, 1): bool, or None if
+    each query has a key.
     """
 
     added: Tensor
     without_key: Tensor | None
 
+    def weights(self, scores: Tensor) -> Tensor:
+        """scores (..., Q, K), to which `added` has been added. Returns the weights (..., Q, K), without NaN."""
+        weights = scores.softmax(dim=-1)
+        return weights if self.without_key is None else weights.masked_fill(self.without_key, 0.0)
+
 
 def added_mask(allowed: Tensor | None, like: Tensor) -> AddedMask:
-    """allowed: bool, (B, H, n or 1, K), True = may attend, or None. like: a tensor of the scores' type and device."""
+    """allowed: bool, (..., Q, K), True = may attend, or None. like: a tensor of the scores' type and device."""
     if allowed is None:
         return AddedMask(like.new_zeros(()), None)
-    allowed = allowed.flatten(0, 1)
-    has_key = allowed.any(dim=-1, keepdim=True)
-    added = like.new_zeros(allowed.shape).masked_fill_(~allowed, -torch.inf)
-    return AddedMask(added, None if has_key.all() else ~has_key)
+    without_key = ~allowed.any(dim=-1, keepdim=True)
+    added = like.new_zeros(allowed.shape).masked_fill_(~(allowed | without_key), -torch.inf)
+    return AddedMask(added, without_key if without_key.any() else None)
 
 
 def attention_of_a_step(q: Tensor, k: Tensor, v: Tensor, mask: AddedMask) -> Tensor:
@@ -90,10 +116,13 @@ def attention_of_a_step(q: Tensor, k: Tensor, v: Tensor, mask: AddedMask) -> Ten
 
     As `attend`, except that it checks nothing. Returns (B·H, n, d_v).
     """
-    weights = torch.baddbmm(mask.added, q, k, alpha=q.size(-1) ** -0.5).softmax(dim=-1)  # (B·H, n, K)
-    if mask.without_key is not None:
-        weights = weights.masked_fill(mask.without_key, 0.0)  # the softmax of a row of -inf is NaN
+    weights = mask.weights(torch.baddbmm(mask.added, q, k, alpha=q.size(-1) ** -0.5))  # (B·H, n, K)
     return torch.bmm(weights, v)
+
+
+def _attention_with_dropout(q: Tensor, k: Tensor, v: Tensor, mask: AddedMask, dropout: float) -> Tensor:
+    weights = mask.weights(q * q.size(-1) ** -0.5 @ k.transpose(-2, -1) + mask.added)  # (..., Q, K)
+    return drop(weights, dropout) @ v
 
 
 def _differentiate_as(plain: Callable[..., Tensor], output: Tensor, *inputs: Tensor | None) -> None:

@@ -160,7 +160,7 @@ def test_a_layer_with_memory_is_the_layer(seed):
     with torch.no_grad():
         expected, _ = layer(x, memory, causal(length), real)
         keeper = LayerMemory(layer, memory)
-        masks = [added_mask(allowed, like=x) for allowed in (None, real.expand(-1, num_heads, -1, -1))]
+        masks = [added_mask(allowed, like=x) for allowed in (None, real.expand(-1, num_heads, -1, -1).flatten(0, 1))]
         written = [keeper.step(x[:, t], t, *masks) for t in range(length)]
     torch.testing.assert_close(torch.stack(written, dim=1), expected, atol=1e-10, rtol=0)
 

@@ -60,6 +60,25 @@ def test_linear_leaves_products_to_torch_where_onednn_is_no_faster(monkeypatch):
     assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 256)(torch.randn(64, 256)))
 
 
+@pytest.mark.parametrize(
+    "cpuinfo, name, intel",
+    [
+        ("vendor_id\t: GenuineIntel\n", "", True),
+        ("vendor_id\t: AuthenticAMD\n", "", False),
+        (None, "Intel64 Family 6 Model 143 Stepping 8, GenuineIntel", True),
+        (None, "AMD64 Family 25 Model 97 Stepping 2, AuthenticAMD", False),
+        (None, "arm", False),
+    ],
+)
+def test_the_maker_of_the_processor(cpuinfo, name, intel, monkeypatch, tmp_path):
+    file = tmp_path / "cpuinfo"
+    if cpuinfo is not None:
+        file.write_text(cpuinfo, encoding="utf-8")
+    monkeypatch.setattr(fast, "Path", lambda path: file)
+    monkeypatch.setattr(fast.platform, "processor", lambda: name)
+    assert fast.made_by_intel() is intel
+
+
 def test_linear_does_as_it_is_told_about_precision():
     ours, x = Linear(256, 256), torch.randn(64, 256)
     try:
@@ -108,6 +127,27 @@ def test_dropout_follows_the_seed_and_stays_out_of_eval():
     assert torch.equal(Dropout(0.0)(x), x)
     assert not Dropout(1.0)(x).any()
     assert Dropout(0.5)(torch.ones(0, 5)).shape == (0, 5)
+
+
+@pytest.mark.parametrize("allowed", [None, causal(4)], ids=["all", "causal"])
+def test_attention_drops_weights_and_keeps_the_mean(allowed):
+    q, k, v = (torch.randn(2, 4, 4, 3, dtype=torch.float64) for _ in range(3))
+    expected = attend(q, k, v, allowed)[0]
+    many = [x.expand(20000, -1, -1, -1, -1) for x in (q, k, v)]
+    found = attend(*many, allowed, dropout=0.25, need_weights=False)[0]
+    error = found.std(dim=0) / 20000**0.5
+    assert ((found.mean(dim=0) - expected).abs() <= 5 * error).all()
+    kept, _ = attend(*(torch.eye(4)[None] for _ in range(3)), dropout=0.25, need_weights=False)
+    assert (kept == 0).any() and (kept > 0).any()  # the values are such that the output is the weights
+
+
+def test_attention_with_dropout_harms_no_gradient_where_a_query_has_no_key():
+    q, k, v = (torch.randn(1, 3, 4, requires_grad=True) for _ in range(3))
+    allowed = causal(3) & torch.tensor([False, True, True])
+    output, _ = attend(q, k, v, allowed, dropout=0.5, need_weights=False)
+    assert not output[:, 0].any()
+    for gradient in torch.autograd.grad(output.square().sum(), (q, k, v)):
+        assert gradient.isfinite().all()
 
 
 # --- Second derivatives ----------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ class Cached:
 
     def _added(self, allowed: Tensor | None) -> AddedMask:
         if allowed is not None:
-            allowed = allowed.expand(self.batch_size, self.model.config.num_heads, -1, -1)
+            allowed = allowed.expand(self.batch_size, self.model.config.num_heads, -1, -1).flatten(0, 1)
         return added_mask(allowed, like=self.model.out_proj.weight)
 
 
