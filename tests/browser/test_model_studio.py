@@ -224,6 +224,31 @@ def test_a_message_is_small_and_the_picture_comes_within_two_frames(shown):
     assert all(len(json.dumps(message)) <= 1000 for message in shown.evaluate("model.sent"))
 
 
+# Frame by frame after a change, whether the map and the zoom are other ones than before it.
+FRAMES = """() => {
+    const frames = [];
+    window.requestAnimationFrame = (draw) => frames.push(draw);
+    const look = () => [".ms-map", ".ms-zoom"].map(part => document.querySelector(part).innerHTML);
+    const before = look();
+    document.querySelector('[data-part="hands"] button:last-child').click();
+    const found = [];
+    while (frames.length) {
+        for (const draw of frames.splice(0)) draw();
+        found.push(look().map((html, i) => html !== before[i]));
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("width, part", [(1280, "outside"), (848, "outside"), (848, "inside")])
+def test_what_is_not_seen_is_drawn_in_the_next_frame(shown, width, part):
+    small(shown, width)
+    shown.locator(f'[data-part="{part}"]').dispatch_event("click")
+    first, *_, last = shown.evaluate(FRAMES) * 2
+    assert first == [width == 1280 or part == "outside", width == 1280 or part == "inside"]
+    assert last == [True, True]
+
+
 def small(page, width, height=599):
     """As an output in a notebook of this size."""
     page.set_viewport_size({"width": width, "height": height})

@@ -186,14 +186,17 @@ export class Painter {
     return this.base * (this.isFollowed(side, row) ? 1 : this.view.follow.side === side ? FADED : RECEDED);
   }
 
-  /** A picture with a row for each token. */
+  /** A picture with a row for each token and a gap below it, in as few pieces as what is followed allows. */
   paintRows(part) {
+    const { context, layout: { rowHeight }, view: { follow } } = this;
     const { x, y, w, h } = this.pictures.get(part.id);
-    const { rowHeight } = this.layout;
-    for (let row = 0; row < h; row++) {
-      this.context.globalAlpha = this.presence(part.side, row);
-      this.context.drawImage(this.hidden, x, y + row, w, 1, part.x, part.y + row * rowHeight, part.w, rowHeight - 1);
-    }
+    const edges = follow?.side === part.side ? [0, follow.index, follow.index + 1, h] : [0, h];
+    const show = (from, to) => {
+      context.globalAlpha = this.presence(part.side, from);
+      context.drawImage(this.hidden, x, y + from, w, to - from, part.x, part.y + from * rowHeight, part.w, (to - from) * rowHeight);
+    };
+    edges.slice(1).forEach((to, i) => to > edges[i] && show(edges[i], to));
+    for (let row = 1; row <= h; row++) context.clearRect(part.x, part.y + row * rowHeight - 1, part.w, 1);
     this.paintStraight(part, [part.x - STEP, part.x]);
   }
 

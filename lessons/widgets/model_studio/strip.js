@@ -37,15 +37,20 @@ export class Strip {
   show({ matrix, rows, rowHeight, width, top, named, title = this.title, note = "" }) {
     const { data, shape: [count, columns] } = matrix;
     Object.assign(this, { matrix, rows, rowHeight, step: width / columns });
-    this.el.querySelector("h4").textContent = this.title = title;
-    this.el.querySelector(".hg-note").textContent = note;
+    this.title = title;
+    this.write("h4", title);
+    this.write(".hg-note", note);
     const names = named ? rows.map((row) => `<span title="${escapeText(row)}">${escapeText(row)}</span>`).join("") : "";
     const box = this.el.querySelector(".mz-names");
     if (box.innerHTML !== names) box.innerHTML = names;
     box.hidden = !named;
-    this.el.style.cssText = `--mz-row:${rowHeight}px;--mz-top:${top}px`;
-    Object.assign(this.canvas, { width: columns, height: count });
-    Object.assign(this.canvas.style, { width: `${width}px`, height: `${count * rowHeight}px` });
+    const size = [rowHeight, top, width, columns, count].join();
+    if (size !== this.size) {
+      this.size = size;
+      this.el.style.cssText = `--mz-row:${rowHeight}px;--mz-top:${top}px`;
+      Object.assign(this.canvas, { width: columns, height: count });
+      Object.assign(this.canvas.style, { width: `${width}px`, height: `${count * rowHeight}px` });
+    }
     const bound = data.reduce((most, x) => (Math.abs(x) < Infinity ? Math.max(most, Math.abs(x)) : most), 0) || 1;
     const context = this.canvas.getContext("2d");
     const image = context.createImageData(columns, count);
@@ -60,6 +65,11 @@ export class Strip {
     context.putImageData(image, 0, 0);
     this.at = [Math.min(this.at[0], count - 1), Math.min(this.at[1], columns - 1)];
     this.label();
+  }
+
+  write(name, text) {
+    const element = this.el.querySelector(name);
+    if (element.textContent !== text) element.textContent = text;
   }
 
   label() {

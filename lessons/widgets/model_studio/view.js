@@ -88,6 +88,7 @@ class ModelStudioView extends View {
   }
 
   stop() {
+    cancelAnimationFrame(this.later);
     this.map.stop?.();
     this.zoom.stop?.();
     super.stop();
@@ -205,6 +206,7 @@ class ModelStudioView extends View {
   // To the learner
 
   draw(state) {
+    const isOneSeen = this.find("inside").checkVisibility(); // asked first: later the answer costs a layout
     const tokens = this.tokensOf(state);
     if (!tokens) return this.say(worded("Waiting for Python, which splits this sentence into tokens …"));
     const changes = state.changes.filter(({ on }) => on).map(({ on: _, ...change }) => change);
@@ -224,8 +226,15 @@ class ModelStudioView extends View {
     this.drawChanges(drawn);
     const { now, before } = result;
     const { place, head, station } = state;
-    this.map.draw({ now, before, tokens: names, place, head, station, changes: state.changes });
-    this.zoom.draw({ now, before, tokens: names, place, head });
+    const views = [
+      () => this.map.draw({ now, before, tokens: names, place, head, station, changes: state.changes }),
+      () => this.zoom.draw({ now, before, tokens: names, place, head }),
+    ];
+    const [seen, other] = this.isInside ? views.reverse() : views;
+    seen();
+    cancelAnimationFrame(this.later);
+    if (isOneSeen) this.later = requestAnimationFrame(other); // what nobody sees waits for the next frame
+    else other();
     this.drawViews(state);
   }
 
