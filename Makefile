@@ -67,7 +67,7 @@ bench: ## run the benchmarks
 
 mutants: ## change the code in one place at a time, and see the tests fail
 	$(SETUP_DEV)
-	$(VENV_PYTHON) -m mutmut run $(MUTANTS_ARGS)
+	$(VENV_PYTHON) -m tools.mutants $(MUTANTS_ARGS)
 
 lock: ## compile the requirements from pyproject.toml (LOCK_ARGS=--upgrade for newer versions)
 	$(SETUP_DEV)
@@ -80,5 +80,5 @@ gpu: ## exchange torch for its build for this machine's GPU
 	@$(PYTHON) tools/setup.py --gpu
 
 clean: ## remove .venv and all caches
-	rm -rf .venv build mutants .pytest_cache .ruff_cache *.egg-info
+	rm -rf .venv build .pytest_cache .ruff_cache *.egg-info
 	find . -type d \( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +
