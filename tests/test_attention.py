@@ -539,10 +539,16 @@ def test_set_key_size_changes_queries_and_keys_alone():
     assert model[0].k_proj.bias.tolist() == [0.0] * 6 and model[1].k_proj.bias is None
 
 
+def test_set_key_size_keeps_the_dtype():
+    layer = MultiHeadAttention(12, 3).double()
+    set_key_size(layer, 2)
+    assert layer.q_proj.weight.dtype == layer.k_proj.weight.dtype == torch.float64
+
+
 def test_errors_of_set_key_size():
     with pytest.raises(ValueError, match="size is 0; expected a whole number, 1 or more"):
         set_key_size(MultiHeadAttention(4, 2), 0)
-    with pytest.raises(ValueError, match="model has rotary positions"):
+    with pytest.raises(ValueError, match="^model has rotary positions, made for the old size; expected one without$"):
         set_key_size(MultiHeadAttention(4, 2, rotary=nn.Identity()), 2)
 
 

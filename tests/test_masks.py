@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import partial
 
 import pytest
 import torch
@@ -375,6 +376,24 @@ def test_a_rule_is_the_same_in_the_course_in_sdpa_and_in_flex_attention(rule, of
         tiled_attention(q, k, v, allowed, query_block=3, key_block=2),
     ):
         torch.testing.assert_close(other, found, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        partial(sliding_window, 7, 3),
+        partial(window_with_sinks, 7, 2, 1),
+        partial(prefix_causal, 7, 4),
+        partial(packed, [3, 0, 4]),
+        partial(local_and_global, 7, 2, 3),
+        partial(strided, 7, 3),
+        partial(chunked, 7, 4),
+        partial(tree, PARENTS),
+    ],
+    ids=lambda rule: rule.func.__name__,
+)
+def test_without_an_offset_the_first_query_is_the_first_token(rule):
+    assert torch.equal(rule(), rule(offset=0))
 
 
 def draw_sizes(seed):
