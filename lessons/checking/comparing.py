@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lessons.checking.reports import number
-from lessons.wording import counted, listed, worded
+from lessons.wording import SENTENCES, counted, listed, worded
 
 TOLERANCES = {torch.float16: 2e-2, torch.bfloat16: 5e-2}
 NOT_POSSIBLE = "not possible"
@@ -79,7 +79,14 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
             "None: {name} is None; does your function end with `return`, and return all that it should?", name=name
         )
     if not is_tensor(mine):
-        return worded("Type: {name} is a {type}; expected a tensor.", name=name, type=type(mine).__name__)
+        story = worded("Type: {name} is a {type}; expected a tensor.", name=name, type=type(mine).__name__)
+        entries = mine if type(mine) in (tuple, list) else ()
+        place = next((i for i, entry in enumerate(entries) if is_tensor(entry) and equal(entry, right)), None)
+        if place is None:
+            return story
+        return listed(
+            [story, worded("Its entry [{place}] is the right one: return that alone.", place=place)], SENTENCES
+        )
     if mine.shape != right.shape:
         return worded(
             "Shape: {name} is {shape}; expected {expected}.",

@@ -136,6 +136,9 @@ class Exercise:
                 type=type(candidate).__name__,
             )
             return Report("Not yet", story)
+        if not cases[0].inputs and isinstance(candidate, str):
+            story = worded("{name} is text. Leave out the quotation marks.", name=self.name)
+            return Report("Not yet", story)
         want = [self._outcome(None, i) for i in range(len(cases))]
         got, altered = self.try_out(candidate, cases, want)
         note = "".join(

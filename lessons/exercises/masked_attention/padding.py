@@ -122,6 +122,21 @@ padding_hidden = Exercise(
             "This hides the future as well: the causal mask, which is a rule of its own. Padding is a rule about keys, "
             "the same for every query.",
         ),
+        Mistake(
+            lambda ids, pad_id: ((ids == pad_id).cumsum(dim=1) == 0)[:, None, None, :],
+            "You blocked everything from the first padding on. Padding can also come first: compare each id with "
+            "pad_id.",
+        ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[:, None, None, :].expand(-1, 1, ids.size(1), -1)"),
+            "The table is right, but you repeated its row for each query. Keep size 1 there, (B, 1, 1, K): "
+            "broadcasting does the rest, for any number of queries.",
+        ),
+        Mistake(
+            edited(_compared, "[:, None, None, :]", "[None, :, None, :]"),
+            "The values are right, but B is on the axis of the heads: (1, B, 1, K). B stays first; the new axes go "
+            "between B and K.",
+        ),
     ],
     hints=[
         "Which ids are not padding? That is one comparison, of shape (B, K).",

@@ -98,6 +98,11 @@ bug_hunt = Exercise(
             edited(heads_attend, "split_heads(x, num_heads)", "split_heads(x, x.size(-1) // num_heads)"),
             "num_heads and head_dim are swapped: split_heads takes the number of heads.",
         ),
+        Mistake(
+            edited(_shipped, "heads.reshape", "heads.transpose(1, 3).reshape"),
+            "Each token has its own numbers now, but you swapped heads and features, so they are interleaved. Swap "
+            "axes 1 and 2.",
+        ),
     ],
     hints=[
         "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",

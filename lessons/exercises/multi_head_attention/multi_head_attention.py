@@ -334,6 +334,13 @@ whole = Exercise(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_over_the_heads(q, k, v, allowed)"),
             "The softmax runs over the heads, axis 1 of (B, H, Q, K). It runs over the keys, the last axis.",
         ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "query + self.out_proj(join_heads(heads))"
+            ),
+            "You added the query to the output. That is the residual connection of lesson 07, which is not part of "
+            "this module.",
+        ),
     ],
     hints=[
         "Project, split, attend, join, project: five steps, two of which you have already written.",

@@ -81,6 +81,11 @@ splitting = Exercise(
                 "torch.stack(x.chunk(num_heads, dim=-2), dim=-3)",
             ),
             "You cut the axis of the tokens. Every head gets all tokens, and d features of each: cut the last axis.",
+            also=(
+                edited(
+                    split_any, "x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)", "x.unflatten(-2, (num_heads, -1))"
+                ),
+            ),
         ),
         Mistake(
             edited(split_any, "    return", "    _, _, _ = x.shape\n    return"),

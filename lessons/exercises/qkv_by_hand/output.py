@@ -73,6 +73,14 @@ mixtures = Exercise(
             lambda weights, v: weights * v.sum(dim=-1),
             "You summed over the features of the values. Sum over the keys: the features stay.",
         ),
+        Mistake(
+            lambda weights, v: weights[:, :, None] * v,
+            "These are the weighted values, one table for each query. Add them up over the keys: .sum(dim=1).",
+        ),
+        Mistake(
+            lambda weights, v: (weights[:, :, None] * v).sum(dim=0),
+            "You added up over the queries, so each key has a row. Add up over the keys: each query has a row.",
+        ),
     ],
     hints=[
         "Row i of the output is weights[i, 0] * v[0] + weights[i, 1] * v[1] + …",

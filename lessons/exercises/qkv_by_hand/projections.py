@@ -1,5 +1,6 @@
 """Lesson 01, my_projections: make queries, keys and values from the tokens."""
 
+import torch
 from torch import Tensor
 
 from lessons.checking.edits import edited
@@ -81,6 +82,10 @@ projections = Exercise(
                 edited(project, "x @ w_q, x @ w_k, x @ w_v", "x @ w_v, x @ w_q, x @ w_k"),
                 edited(project, "x @ w_q, x @ w_k, x @ w_v", "x @ w_v, x @ w_k, x @ w_q"),
             ),
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: tuple(torch.stack([x @ w_q, x @ w_k, x @ w_v])),
+            "You stacked the three. v may have another number of features than q and k: return them as q, k, v.",
         ),
     ],
     hints=[

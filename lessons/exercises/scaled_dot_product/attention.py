@@ -3,6 +3,7 @@
 import math
 
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention as fused_attention
 
 from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers, small_numbers
@@ -113,6 +114,15 @@ whole = Exercise(
             "The formula is right, but e^100 is too large for a float: inf / inf is NaN. Subtract the row's maximum "
             "from the scores first, as in my_softmax.",
             seen_in="scores of a hundred and more",
+        ),
+        Mistake(
+            edited(in_one_line, "k.mT", "v.mT"),
+            "The scores were made with the values. Queries are compared with keys: q @ kᵀ.",
+            also=(edited(in_one_line, ("k.mT", "v.mT"), ("@ v", "@ k")),),
+        ),
+        Mistake(
+            lambda q, k, v: fused_attention(q, k, v, is_causal=True),
+            "A causal mask hides keys here: the first query saw only the first key. This attention has no mask.",
         ),
     ],
     hints=[

@@ -76,6 +76,20 @@ spread = Exercise(
             lambda w: entropy(w).sum(),
             "That is one number for all. Each row has its own: sum over the last axis alone.",
         ),
+        Mistake(
+            lambda w: entropy(w.softmax(dim=-1)),
+            "These are weights already, and their rows sum to 1. Another softmax makes them nearly equal.",
+        ),
+        Mistake(
+            lambda w: -(w * w.log()).sum(dim=-1).nan_to_num(0.0),
+            "You replaced NaN after the sum, so a whole row counts as 0 if one of its weights is 0. Treat the terms: "
+            "each w · ln w by itself.",
+        ),
+        Mistake(
+            edited(entropy, "dim=-1", "dim=-1, keepdim=True"),
+            "The numbers are right, but the last axis is still there, with size 1. keepdim=True keeps it; expected "
+            "(…, Q).",
+        ),
     ],
     hints=[
         "For one row: minus the sum of w · ln w.",

@@ -7,6 +7,12 @@ from lessons.checking.engine import Exercise, Mistake
 from lessons.exercises.scaled_dot_product.attention import attention, in_one_line
 from lessons.exercises.scaled_dot_product.shared import attention_cases
 
+
+def _divided_once_more(q, k, v):
+    weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=1)
+    return weights / weights.sum(dim=-1, keepdim=True) @ v
+
+
 bug_hunt = Exercise(
     lesson="02",
     name="fixed_attention",
@@ -52,6 +58,16 @@ bug_hunt = Exercise(
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).flatten(-2).softmax(-1).view(*q.shape[:-1], -1) @ v,
             "Now the weights of a whole table sum to 1. Each row should, by itself: dim=-1.",
+        ),
+        Mistake(
+            edited(in_one_line, "q.size(-1)", "q.size(1)"),
+            "The axis of the softmax is right now, but d is not: with a batch in front, axis 1 is the queries. The "
+            "line of the scores was right.",
+        ),
+        Mistake(
+            _divided_once_more,
+            "Now the rows sum to 1, but the softmax still ran over the queries: each weight contains its column's sum. "
+            "Only the axis is wrong: dim=-1.",
         ),
     ],
     hints=[

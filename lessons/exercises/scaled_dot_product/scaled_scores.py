@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from torch import Tensor
 
 from lessons.checking.edits import edited
@@ -77,6 +78,19 @@ scaling = Exercise(
         Mistake(
             lambda q, k: scaled_scores(q, k).softmax(dim=-1),
             "These are the weights already. Return the scores, before the softmax.",
+        ),
+        Mistake(
+            lambda q, k: torch.cosine_similarity(q.unsqueeze(-2), k.unsqueeze(-3), dim=-1),
+            "You divided by the lengths of the vectors: that is the cosine. Divide by √d, the same for all.",
+        ),
+        Mistake(
+            edited(scaled_scores, "math.sqrt", "math.isqrt"),
+            "math.isqrt rounds the root down to a whole number. Use math.sqrt.",
+        ),
+        Mistake(
+            lambda q, k: torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(q.size(-1)),
+            "einsum with three letters needs exactly one axis in front. There may be none, or several: three dots "
+            'stand for them, "...qd,...kd->...qk".',
         ),
     ],
     hints=[

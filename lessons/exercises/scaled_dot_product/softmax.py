@@ -24,6 +24,7 @@ def _softmax_cases(generator) -> list[Case]:
             {"scores": torch.tensor([[1000.0, 999.0, -1000.0], [-1000.0, -1001.0, -1002.0]])},
             about="scores around 1000 and around -1000, whose powers are too large and too small for a float",
         ),
+        Case({"scores": torch.tensor([[-1000.0, -1001.0, -1002.0]])}, about="only scores around -1000"),
     ]
 
 
@@ -50,7 +51,6 @@ soft_rows = Exercise(
             "the row's maximum first; the weights stay the same.",
             also=(
                 lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),
-                lambda s: s.clamp(max=80).exp() / s.clamp(max=80).exp().sum(dim=-1, keepdim=True),
                 edited(softmax, "scores.amax(", "scores.mean("),
             ),
         ),
@@ -105,6 +105,26 @@ soft_rows = Exercise(
             edited(softmax, "amax(dim=-1", "amax(dim=-2"),
             "You subtracted each column's maximum, so the scores of a row no longer have the differences that they "
             "had. Subtract each row's own maximum: dim=-1.",
+        ),
+        Mistake(
+            edited(softmax, "scores.amax(", "scores.abs().amax("),
+            "You subtracted the largest absolute value. Where all scores are far below 0, every power is then 0, and "
+            "0 / 0 is NaN. Subtract the maximum itself, which may be negative.",
+            seen_in="only scores around -1000",
+        ),
+        Mistake(
+            lambda s: s.clamp(max=80).exp() / s.clamp(max=80).exp().sum(dim=-1, keepdim=True),
+            "You cut off large scores. Above the limit they are all equal then, and scores far below 0 still give 0 "
+            "/ 0. Subtract the row's maximum instead: the weights stay the same.",
+        ),
+        Mistake(
+            edited(softmax, "powers.sum(", "scores.exp().sum("),
+            "You subtracted the maximum above the fraction bar, and not below it. Both need the same powers.",
+        ),
+        Mistake(
+            edited(softmax, "powers.sum(dim=-1, keepdim=True)", "powers.sum()"),
+            "Each row has its own maximum, which is right. But you divided by the sum of the whole table: divide "
+            "each row by its own sum.",
         ),
     ],
     hints=[

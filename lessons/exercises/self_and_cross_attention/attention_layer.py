@@ -80,6 +80,10 @@ def _masked_late(x, memory, w_q, w_k, w_v, allowed=None):
     return weights @ (memory @ w_v), weights
 
 
+def _causal_by_itself(x, memory):
+    return torch.ones(x.size(-2), memory.size(-2), dtype=torch.bool).tril()
+
+
 one_function = Exercise(
     lesson="04",
     name="my_attention_layer",
@@ -206,6 +210,12 @@ one_function = Exercise(
             "Right for one sentence, where axis 1 is the keys. With a batch in front, axis 1 is the queries: dim=-1.",
             seen_in=BATCH,
             also=(edited(_in_plain_steps, ("dim=-1", "dim=1"), ("-torch.inf", "-1e9")),),
+        ),
+        Mistake(
+            lambda x, memory, w_q, w_k, w_v, allowed=None: attention_layer(
+                x, memory, w_q, w_k, w_v, _causal_by_itself(x, memory) if allowed is None else allowed
+            ),
+            "Without a mask you made it causal. If allowed is None, nothing is hidden.",
         ),
     ],
     hints=[

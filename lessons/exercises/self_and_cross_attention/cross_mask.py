@@ -125,6 +125,10 @@ cross_hidden = Exercise(
             "With | it is enough if the target's token is real, so real tokens see the source's padding. Hide the "
             "padding of the keys, whoever asks.",
         ),
+        Mistake(
+            lambda src, tgt, pad: torch.ones(tgt.size(1), src.size(1), dtype=torch.bool).tril()[None, None],
+            "That is a causal mask. The source is known from the start: hide its padding, and nothing else.",
+        ),
     ],
     hints=[
         "In cross-attention, who are the keys? The mask is about their padding.",

@@ -42,6 +42,11 @@ weights_shape = Exercise(
         Mistake(lambda: (2, 16, 16), "Features don't meet here: the weights have one number for each pair of tokens."),
         Mistake(lambda: (2, 7, 16), "That is the memory, which the keys and values are made from."),
         Mistake(lambda: (5, 7), "The table is right, but each sentence pair of the batch has its own."),
+        Mistake(
+            lambda: 70,
+            "That is how many weights there are, all together. The shape says how they are arranged.",
+            also=(lambda: 35,),
+        ),
     ],
     hints=[
         "One weight for each pair of query and key, for each sentence. Who are the queries here, and how many?",

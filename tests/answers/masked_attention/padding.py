@@ -63,3 +63,12 @@ edit("ids !=", "ids[:1] !=", "the mask of the first one")
 edit("!=", "<", "The ids above it are real tokens")
 
 edit("[:, None, None, :]", ".view(1, 1, 1, -1)", "all sentences into one row")
+
+edit("[:, None, None, :]", "[None, :, None, :]", "B is on the axis of the heads")
+
+edit("[:, None, None, :]", "[:, None, None, :].repeat(1, 1, ids.size(1), 1)", "you repeated its row for each query")
+
+with wrong("from the first padding on"):
+
+    def my_padding(ids, pad_id):
+        return ((ids == pad_id).cumsum(dim=-1) < 1)[:, None, None, :]

@@ -66,3 +66,6 @@ with wrong("num_heads and head_dim are swapped"):
         size = q.size(-1) // num_heads
         output, _ = attend(split_heads(q, size), split_heads(k, size), split_heads(v, size))
         return join_heads(output)
+
+
+edit("transpose(1, 2)", "transpose(1, 3)", "you swapped heads and features")

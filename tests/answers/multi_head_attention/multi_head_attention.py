@@ -96,7 +96,7 @@ with wrong("attend to each other"):
             return self.out_proj(attend(q, k, v, allowed)[0].flatten(-2))
 
 
-edit("))", ")) + query", "Right up to the input of out_proj. It goes wrong after that.")
+edit("))", ")) * query", "Right up to the input of out_proj. It goes wrong after that.")
 
 edit("self.k_proj(key)", "self.k_proj(value)", "The input of k_proj differs: yours is `value`, unchanged.")
 
@@ -256,3 +256,6 @@ with wrong("The softmax runs over the heads"):
             if allowed is not None:
                 scores = scores.masked_fill(~allowed, -torch.inf)
             return self.out_proj(join_heads(scores.softmax(dim=1) @ v))
+
+
+edit("))", ")) + query", "the residual connection of lesson 07")

@@ -62,3 +62,8 @@ with wrong("Count the axes from the end"):
 edit("num_heads, features // num_heads", "features // num_heads, num_heads", "the heads are last")
 
 edit("dim=-3", "dim=1", "Count the axes from the end", of=1)
+
+with wrong("You cut the axis of the tokens"):
+
+    def my_split_heads(x, num_heads):
+        return x.unflatten(-2, (num_heads, -1))

@@ -57,3 +57,7 @@ with wrong("the output of the first query alone"):
 
 
 edit("torch.matmul(weights, v)", "(weights[:, :, None] * v).sum(dim=-1)", "You summed over the features")
+
+edit("torch.matmul(weights, v)", "weights[:, :, None] * v", "Add them up over the keys")
+
+edit("torch.matmul(weights, v)", "(weights[:, :, None] * v).sum(0)", "You added up over the queries")

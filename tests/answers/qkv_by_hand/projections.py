@@ -76,3 +76,5 @@ with wrong("v was made from k"):
 edit("x @ w_q, x @ w_k, x @ w_v", "x @ w_k, x @ w_v, x @ w_q", "in the wrong order")
 
 edit("x @ w_q, x @ w_k, x @ w_v", "x @ w_q, x @ w_q, x @ w_q", "Your keys are your queries")
+
+edit("x @ w_q, x @ w_k, x @ w_v", "torch.stack([x @ w_q, x @ w_k, x @ w_v])", "You stacked the three")

@@ -79,3 +79,22 @@ with wrong("The sigmoid looks at each score alone"):
 
     def my_attention(q, k, v):
         return (q @ k.mT / math.sqrt(q.size(-1))).sigmoid() @ v
+
+
+with wrong("This attention has no mask"):
+
+    def my_attention(q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+with wrong("Queries are compared with keys"):
+
+    def my_attention(q, k, v):
+        return my_softmax(q @ v.transpose(-2, -1) / math.sqrt(q.size(-1))) @ k
+
+
+with wrong("Its entry [0] is the right one"):
+
+    def my_attention(q, k, v):
+        weights = my_softmax(my_scaled_scores(q, k))
+        return weights @ v, weights

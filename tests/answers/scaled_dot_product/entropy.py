@@ -42,3 +42,13 @@ with wrong("It goes wrong here: two axes in front"):
         if weights.dim() == 2:
             return torch.special.entr(weights).sum(dim=1)
         return torch.special.entr(weights).sum(dim=2)
+
+
+edit("torch.special.entr(weights)", "torch.special.entr(weights.softmax(-1))", "Another softmax")
+
+edit("dim=-1", "dim=-1, keepdim=True", "the last axis is still there")
+
+with wrong("You replaced NaN after the sum"):
+
+    def my_entropy(weights):
+        return torch.nan_to_num(-(weights * weights.log()).sum(dim=-1))

@@ -32,10 +32,13 @@ edit("q.size(-1)", "k.size(-2)", "the root of the number of keys")
 
 edit("k.transpose(-2, -1)", "k.T", "reverses all axes")
 
-with wrong("Values: the result differs"):
+with wrong("the softmax still ran over the queries"):
 
     def fixed_attention(q, k, v):
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
         weights = scores.softmax(dim=1)
         weights = weights / weights.sum(dim=-1, keepdim=True)
         return weights @ v
+
+
+edit("q.size(-1)", "q.size(1)", "but d is not")

@@ -44,3 +44,17 @@ with wrong("needs exactly one axis in front"):
 
     def my_scaled_scores(q, k):
         return q @ k.permute(0, 2, 1) / q.shape[-1] ** 0.5
+
+
+edit("q.shape[-1] ** 0.5", "math.isqrt(q.size(-1))", "rounds the root down")
+
+with wrong("that is the cosine"):
+
+    def my_scaled_scores(q, k):
+        return torch.nn.functional.normalize(q, dim=-1) @ torch.nn.functional.normalize(k, dim=-1).mT
+
+
+with wrong("three dots stand for them"):
+
+    def my_scaled_scores(q, k):
+        return torch.einsum("bid,bjd->bij", q, k) / math.sqrt(q.size(-1))

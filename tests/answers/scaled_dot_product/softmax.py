@@ -72,3 +72,16 @@ with wrong("You raised 2 to the scores"):
     def my_softmax(scores):
         e = 2 ** (scores - scores.amax(-1, keepdim=True))
         return e / e.sum(-1, keepdim=True)
+
+
+edit("scores.max(", "scores.abs().max(", "the largest absolute value")
+
+edit("powers.sum(dim=-1, keepdim=True)", "powers.sum()", "divide each row by its own sum")
+
+edit("powers.sum(", "scores.exp().sum(", "Both need the same powers")
+
+with wrong("You cut off large scores"):
+
+    def my_softmax(scores):
+        powers = torch.exp(torch.clamp(scores, max=50))
+        return powers / powers.sum(dim=-1, keepdim=True)

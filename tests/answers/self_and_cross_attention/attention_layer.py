@@ -149,3 +149,11 @@ with wrong("With a batch in front, axis 1 is the queries"):
             scores = scores.masked_fill(~allowed, -1e9)
         weights = scores.softmax(dim=1)
         return weights @ v, weights
+
+
+with wrong("Without a mask you made it causal"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        if allowed is None:
+            allowed = torch.ones(queries_from.shape[-2], keys_from.shape[-2]).tril().bool()
+        return attend(queries_from @ w_q, keys_from @ w_k, keys_from @ w_v, allowed)

@@ -69,3 +69,8 @@ with wrong("an additive mask"):
 
 
 edit(" (", " (tgt_ids != src_pad_id)[:, None, :, None] | (", "real tokens see the source's padding")
+
+with wrong("That is a causal mask"):
+
+    def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+        return torch.ones(1, 1, tgt_ids.size(1), src_ids.size(1)).tril().bool()

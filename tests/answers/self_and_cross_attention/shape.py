@@ -37,3 +37,7 @@ edit("2, 5, 7", "7, 5", "its rows are queries")
 edit("7", "16, 7", "not one for each feature")
 
 edit("5, 7", "12, 12", "not put together")
+
+edit("(2, 5, 7)", "2 * 5 * 7", "how many weights there are, all together")
+
+edit("(2, 5, 7)", '"(2, 5, 7)"', "Leave out the quotation marks")
