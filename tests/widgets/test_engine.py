@@ -192,6 +192,14 @@ def test_half_precision_only_where_it_changes_nothing():
     assert pack(model)[0]["config"]["dtype"] == "float32"
 
 
+def test_every_number_of_half_precision_is_read_as_by_numpy(tmp_path):
+    halves = np.arange(2**16, dtype=np.uint16)
+    halves = halves[~np.isnan(halves.view(np.float16))]
+    read = "(tensors, halves) => [...new Uint32Array(tensors.readHalves(Uint16Array.from(halves)).buffer)]"
+    bits = call_in_node(tmp_path, "shared", "tensors.js", read, halves.tolist())
+    assert bits == halves.view(np.float16).astype(np.float32).view(np.uint32).tolist()
+
+
 def test_a_tied_matrix_is_packed_once():
     model = Transformer(replace(SMALL, tie_embeddings=True, share_embeddings=True))
     about, numbers = pack(model)

@@ -196,10 +196,16 @@ export function joinHeads({ data, shape: [heads, rows, size] }) {
   return y;
 }
 
-/** Numbers of 16 bits as float32. */
+/** Between two neighboring numbers of 16 bits with this exponent. */
+const STEPS = Float64Array.from({ length: 32 }, (_, exponent) => (exponent === 31 ? Infinity : 2 ** (Math.max(exponent, 1) - 25)));
+
+/** Numbers of 16 bits, none of them NaN, as float32. A loop: a whole model is read before its first picture. */
 export function readHalves(halves) {
-  return Float32Array.from(halves, (bits) => {
-    const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
-    return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
-  });
+  const numbers = new Float32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) {
+    const exponent = (halves[i] >> 10) & 31;
+    const size = STEPS[exponent] * ((exponent ? 1024 : 0) + (halves[i] & 1023));
+    numbers[i] = halves[i] >> 15 ? -size : size;
+  }
+  return numbers;
 }
