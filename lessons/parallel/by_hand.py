@@ -3,6 +3,8 @@
 PyTorch Distributed: Experiences on Accelerating Data Parallel Training, arXiv 2006.15704.
 """
 
+import multiprocessing
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.multiprocessing.spawn import spawn
+from torch.multiprocessing.spawn import start_processes
 from torch.nn.parallel import DistributedDataParallel
 
 from lessons._checks import positive
@@ -23,6 +25,8 @@ from lessons.training import shift
 from lessons.transformer import Transformer
 
 BATCH_SIZE, RATE = 8, 0.5  # of all processes together
+START = "forkserver" if sys.platform == "linux" else "spawn"  # to import torch again takes longer than the work
+multiprocessing.set_forkserver_preload([torch.__name__])
 
 
 def together(function: Callable[..., Any], count: int, *arguments: Any) -> list[Any]:
@@ -33,7 +37,7 @@ def together(function: Callable[..., Any], count: int, *arguments: Any) -> list[
     """
     positive(count=count)
     with TemporaryDirectory() as folder:
-        spawn(_join, (function, count, folder, arguments), nprocs=count)
+        start_processes(_join, (function, count, folder, arguments), nprocs=count, start_method=START)
         return [torch.load(Path(folder, f"{rank}.pt"), weights_only=False) for rank in range(count)]
 
 
