@@ -249,6 +249,29 @@ def test_what_is_not_seen_is_drawn_in_the_next_frame(shown, width, part):
     assert last == [True, True]
 
 
+# How often the map is made, in an element that comes into the page later, as in JupyterLab.
+MADE = """async () => {
+    const { default: widget } = await import("./model_studio/view.js");
+    const el = document.createElement("div");
+    let count = 0;
+    new MutationObserver(all => {
+        count += all.filter(({ target, addedNodes }) => target.className === "mm-field" && addedNodes.length).length;
+    }).observe(el, { childList: true, subtree: true });
+    const stop = widget.render({ model, el });
+    document.getElementById("here").append(el);
+    for (let i = 0; i < 3; i++) await frame();
+    stop();
+    el.remove();
+    return count;
+}"""
+
+
+@pytest.mark.parametrize("width", ["900px", "87.3%"])
+def test_the_map_is_made_once_for_the_width_that_it_has(shown, width):
+    shown.evaluate("width => { document.getElementById('here').style.width = width; }", width)
+    assert shown.evaluate(MADE) == 1
+
+
 def small(page, width, height=599):
     """As an output in a notebook of this size."""
     page.set_viewport_size({"width": width, "height": height})

@@ -109,7 +109,7 @@ export class ModelMap {
 
   /** Everything of which only the sizes matter; once for each of them. */
   build({ src, tgt }) {
-    this.width ??= this.el.clientWidth; // asked once: the answer costs a layout
+    this.width ??= this.el.getBoundingClientRect().width; // asked once: the answer costs a layout
     const longest = Math.max(...[...src, ...tgt].map((token) => [...token].reduce((sum, c) => sum + (c > "\u2e80" ? 11 : 6.1), 0)));
     const labels = Math.min(Math.max(Math.ceil(longest) + 12, 36), 84);
     const key = [src.length, tgt.length, labels, this.width].join();

@@ -85,7 +85,7 @@ export class Zoom {
 
   draw(state) {
     this.state = state;
-    this.width ??= this.el.clientWidth; // asked once: the answer costs a layout
+    this.width ??= this.el.getBoundingClientRect().width; // asked once: the answer costs a layout
     const { place, now, tokens } = state;
     const kind = place.split(".")[2];
     this.attention.hidden = !kind || kind === "feed_forward";

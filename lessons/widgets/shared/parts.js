@@ -53,7 +53,8 @@ export class View {
     model.on("msg:custom", this.onMessage);
     this.make?.();
     el.append(this.root);
-    this.redraw();
+    if (this.root.isConnected) this.redraw();
+    else this.schedule(); // JupyterLab puts it into the page in a moment: without a width it would be drawn twice
   }
 
   stop() {
