@@ -24,7 +24,7 @@ from lessons._checks import positive
 from lessons.config import TransformerConfig
 from lessons.evaluation import evaluating
 from lessons.parallel import ParallelTrainer, Processes, choose_device, joined
-from lessons.parallel.processes import PATIENCE, ElsewhereError, ProcessLost
+from lessons.parallel.processes import PATIENCE, ElsewhereError, ProcessLost, leave
 from lessons.tasks.stream import PairStream, prepare
 from lessons.tasks.task import HELD_OUT, Batch
 from lessons.training import Progress, Recipe, TrainingStopped, seeded, shift, token_loss
@@ -302,4 +302,4 @@ class _Log:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -1,11 +1,15 @@
 """lessons.parallel in one process: the bits of Trainer, parts of a batch, and bad arguments."""
 
+import io
+import os
+import sys
 from dataclasses import replace
 
 import pytest
 import torch
 
 from lessons.parallel import ALONE, ParallelTrainer, Processes, ProcessLost, choose_device, joined
+from lessons.parallel.processes import leave
 from lessons.tasks import Batch, Reversal
 from lessons.training import Trainer, TrainingStopped
 from tests.parallel.work import NUMBERS, RECIPE, make, run
@@ -117,3 +121,13 @@ def test_devices(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert choose_device() == torch.device("cuda", 3)
+
+
+def test_a_process_leaves_with_its_status_and_what_it_has_printed(monkeypatch):
+    printed, statuses = io.BytesIO(), []
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, write_through=False))
+    monkeypatch.setattr(os, "_exit", statuses.append)
+    print("the end")
+    assert printed.getvalue() == b""
+    leave(3)
+    assert statuses == [3] and printed.getvalue() == b"the end\n"

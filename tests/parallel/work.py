@@ -1,6 +1,5 @@
 """What two processes do in test_two_processes.py: `torchrun -m tests.parallel.work FOLDER`."""
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ import torch
 
 from lessons.config import TransformerConfig
 from lessons.parallel import ALONE, ParallelTrainer, joined
+from lessons.parallel.processes import leave
 from lessons.tasks import Reversal
 from lessons.tasks.stream import PairStream
 from lessons.training import Recipe
@@ -75,4 +75,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     with joined() as processes:
         work(Path(sys.argv[1]), processes)
-    os._exit(0)  # a thread of torch's, still there when Python ends, once ended the process with an abort
+    leave()
