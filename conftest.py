@@ -11,6 +11,7 @@ import pytest
 
 from tests.kernels import use_forked_kernels
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each kernel and program that a test starts would compile the course
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads that wait for a busy core are slower than one
 os.environ["LESSONS_PROGRESS"] = ""  # what tests check is nobody's progress
 os.environ["LESSONS_STORED_EDITION"] = "1"  # notebooks that are run are compared with it
