@@ -548,7 +548,7 @@ def test_set_key_size_keeps_the_dtype():
 def test_errors_of_set_key_size():
     with pytest.raises(ValueError, match="size is 0; expected a whole number, 1 or more"):
         set_key_size(MultiHeadAttention(4, 2), 0)
-    with pytest.raises(ValueError, match="^model has rotary positions, made for the old size; expected one without$"):
+    with pytest.raises(ValueError, match=r"^model has rotary positions, made for the old size; expected one without$"):
         set_key_size(MultiHeadAttention(4, 2, rotary=nn.Identity()), 2)
 
 
