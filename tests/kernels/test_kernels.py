@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
@@ -113,3 +114,11 @@ def test_a_kernel_that_dies_is_noticed(tmp_path):
     wait_until(lambda: not kernel.manager.is_alive())
     kernel.client.stop_channels()
     kernel.manager.cleanup_resources()
+
+
+def test_a_kernel_whose_port_is_taken_is_noticed():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        manager = KernelManager(kernel_name="python3", iopub_port=other.getsockname()[1], cache_ports=False)
+        manager.start_kernel()
+        wait_until(lambda: not manager.is_alive())
+        manager.cleanup_resources()

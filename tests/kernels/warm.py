@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 import threading
+import traceback
 from contextlib import suppress
 
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # ipykernel's own choice
@@ -54,8 +55,12 @@ def become_kernel(line, order, streams):
     line.sendall(os.getpid().to_bytes(8, "little"))
     threading.Thread(target=end_with, args=(line,), daemon=True).start()
     gc.unfreeze()
-    ipykernel.kernelapp.launch_new_instance()
-    os._exit(0)
+    try:
+        ipykernel.kernelapp.launch_new_instance()
+    except Exception:  # a port may be taken by now; Jupyter starts another kernel, as soon as this one has ended
+        traceback.print_exc()
+    finally:
+        os._exit(0)  # Python's own end would wait for ever for the sockets that are open
 
 
 def end_with(line):
