@@ -5,7 +5,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
-from lessons.probes import true_means_attend
+from lessons.masks import causal
+from lessons.probes import influence, true_means_attend
 
 
 def _library(*, true_allows: bool, fill: float, empty: float | None):
@@ -40,6 +41,11 @@ def _all(x: Tensor, value: bool) -> Tensor:
     return torch.full((len(x), len(x)), value)
 
 
+def _by_causal_mask(attention, x: Tensor) -> Tensor:
+    """Whether the last output moves with the first token: blocked, that query would have no key at all."""
+    return influence(lambda tokens: attention(tokens, causal(len(x))), x)[-1, 0]
+
+
 meaning_found = Exercise(
     lesson="10",
     name="my_true_means_attend",
@@ -72,6 +78,12 @@ meaning_found = Exercise(
             lambda attention, x: not (attention(x, _all(x, True)) == 0).all().item(),
             "Your answer is right only where a completely blocked row gives 0. Some libraries give NaN there, some "
             "equal weights. Leave each query that you watch at least one key.",
+        ),
+        Mistake(
+            _by_causal_mask,
+            "Where True means blocked, your mask leaves the query that you watch no key at all. Some libraries "
+            "then give equal weights, and its output moves with every token. Whatever True means, leave this query a "
+            "key.",
         ),
         Mistake(
             lambda attention, x: attention(x, _all(x, False)).isnan().any().item(),

@@ -79,3 +79,22 @@ with wrong("You compared the output with x"):
 
     def my_true_means_attend(attention, x):
         return torch.allclose(attention(x, torch.eye(len(x)).bool()), x)
+
+
+with wrong("leaves the query that you watch no key at all"):
+
+    def my_true_means_attend(attention, x):
+        from lessons import masks
+        from lessons.probes import influence
+
+        mask = masks.causal(len(x))
+        return influence(lambda tokens: attention(tokens, mask), x)[-1, 0].item()
+
+
+with wrong("right only where a completely blocked row gives 0"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.ones(len(x), len(x)).tril().bool()
+        changed = x.clone()
+        changed[0] *= 2
+        return not torch.equal(attention(x, mask)[-1], attention(changed, mask)[-1])
