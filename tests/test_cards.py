@@ -279,6 +279,29 @@ def test_08_decoder(seed):
         assert_same(theirs(*inputs, *masks), ours(*inputs, *masks)[0], inputs)
 
 
+@pytest.mark.parametrize(("batch_first", "num_heads"), [(True, 2), (True, 3), (False, 2)])
+def test_08_a_promise_without_a_mask(batch_first, num_heads):
+    layer = nn.TransformerDecoderLayer(6, num_heads, 8, batch_first=batch_first).eval()
+    x, memory = torch.randn(2, 2, 4, 6)
+    for gradients in (True, False):
+        with torch.set_grad_enabled(gradients):
+            if gradients or not batch_first or num_heads % 2:
+                with pytest.raises(RuntimeError, match="Need attn_mask"):
+                    layer(x, memory, tgt_is_causal=True)
+            else:
+                torch.testing.assert_close(layer(x, memory, tgt_is_causal=True), layer(x, memory))
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+@pytest.mark.parametrize("num_heads", [2, 3])
+def test_09_a_source_of_nothing_but_padding(num_heads):
+    model = run_card("09").Translator(7, 9, 6, num_heads, 1, 8).eval()
+    src, tgt = torch.tensor([[1, 2], [PAD, PAD]]), torch.tensor([[1, 2], [1, 2]])
+    with torch.no_grad():
+        lost = model(src, tgt).isnan().flatten(1).any(dim=1).tolist()
+    assert lost == [False, num_heads % 2 == 0]
+
+
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 @five_draws
 def test_09_transformer(seed):
