@@ -79,6 +79,10 @@ counting = Exercise(
             "These are the fractions of what is wrong.",
         ),
         Mistake(
+            lambda predicted, targets, pad_id: tuple(100 * share for share in accuracies(predicted, targets, pad_id)),
+            "These are percentages. The task asks for fractions, from 0 to 1.",
+        ),
+        Mistake(
             edited(
                 accuracies,
                 ("right[real].float().mean()", "right[real].sum()"),

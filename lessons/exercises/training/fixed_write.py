@@ -80,6 +80,10 @@ start_hunt = Exercise(
             "The model gets only the last token. The next one depends on all tokens so far, from BOS on: give it all.",
         ),
         Mistake(
+            edited(write, "next_logits(ids)", "next_logits(ids[:1])"),
+            "The model gets only the first token, each time. The next one depends on all tokens so far: give it all.",
+        ),
+        Mistake(
             edited(write, "ids[-1] != eos_id and ", ""),
             "It starts correctly, but goes on after the EOS token: eos_id ends a sentence.",
         ),

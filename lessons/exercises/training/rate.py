@@ -48,6 +48,10 @@ def _in_three_parts(step, steps, peak, warmup, decay):
     return peak * (steps - step) / decay
 
 
+def _falls_at_once(step, steps, peak, warmup, decay):
+    return peak * max(0.0, min(step / warmup, (warmup + decay - step) / decay))
+
+
 FALL = "(steps - step) / decay"
 
 
@@ -128,6 +132,10 @@ schedule = Exercise(
             edited(rate, FALL, "((steps - step) / (steps - warmup) if step > steps - decay else 1)"),
             "The fall begins with a jump: its line is one that takes more than `decay` steps. Divide by decay.",
             also=(edited(_in_three_parts, FALL, "(steps - step) / steps"),),
+        ),
+        Mistake(
+            _falls_at_once,
+            "The fall begins right after the warm-up. First comes the plateau: the fall is the last `decay` steps.",
         ),
         Mistake(
             edited(_in_three_parts, "steps - decay", "warmup + decay"),

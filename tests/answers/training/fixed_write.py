@@ -107,3 +107,12 @@ with wrong("but the model still reads it"):
 
 
 edit("len(ids) < max_len and ", "", "max_len isn't used")
+
+
+with wrong("only the first token"):
+
+    def fixed_write(next_logits, bos_id, eos_id, pad_id, max_len):
+        ids = torch.tensor([bos_id])
+        while ids[-1] != eos_id and len(ids) < max_len:
+            ids = torch.cat([ids, next_logits(ids[:1]).argmax()[None]])
+        return ids

@@ -138,3 +138,13 @@ edit(
     "The fall differs in 3 of 3 steps, first at step 8",
     of=1,
 )
+
+
+with wrong("First comes the plateau"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step <= warmup:
+            return peak * step / warmup
+        elif step <= warmup + decay:
+            return peak * (warmup + decay - step) / decay
+        return 0.0
