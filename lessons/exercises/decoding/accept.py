@@ -71,6 +71,10 @@ judging = Exercise(
             "the large model's distribution.",
         ),
         Mistake(
+            edited(accept, "(true[word] / guessed[word])", "(true / guessed)"),
+            "You return a number for each word of the vocabulary. Only one word was proposed: take its number, [word].",
+        ),
+        Mistake(
             edited(accept, "max=1.0", "min=1.0"),
             "stays is never less than 1. It is the smaller of the two, min(1, …), not the larger.",
         ),

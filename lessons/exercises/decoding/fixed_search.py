@@ -23,8 +23,13 @@ def search(next_log_probs, width: int, bos_id: int, eos_id: int, pad_id: int, ma
 
 
 def _search_called(candidate, rows, width, bos_id, eos_id, pad_id, max_len):
-    """The model looks only at the last word. Columns that are all padding count like no columns."""
-    result = candidate(lambda ids: rows[ids[:, -1]], width, bos_id, eos_id, pad_id, max_len)
+    """The model is a table, of other numbers if BOS isn't in front. Columns that are all padding count like none."""
+
+    def next_log_probs(ids):
+        following = rows[ids[:, -1]]  # (W, V)
+        return torch.where(ids[:, :1] == bos_id, following, following.roll(1, dims=-1))
+
+    result = candidate(next_log_probs, width, bos_id, eos_id, pad_id, max_len)
     if isinstance(result, tuple | list) and len(result) == 2 and getattr(result[0], "ndim", 0) == 2:
         ids, log_probs = result
         while ids.size(1) > 1 and (ids[:, -1] == pad_id).all():
@@ -89,14 +94,16 @@ def _searched(
     cost=0.0,
     pays=False,
     cleaned=True,
+    last_only=False,
 ):
     """search with something changed: how a finished one is recognized, what it pays, and when the search ends.
 
     cleaned: whether the words after EOS become padding at the end, as in the code with the bug.
+    last_only: whether the model gets only the last word of each hypothesis.
     """
     ids, log_probs, finished = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
     for _ in range(n):
-        rows = step(ids)
+        rows = step(ids[:, -1:] if last_only else ids)
         stays = rows.clone() if rest is None else torch.full_like(rows, rest)
         stays[:, pad] = rows[:, pad] if pays else cost
         finished = {
@@ -215,6 +222,11 @@ search_hunt = Exercise(
             "Your search stops as soon as one hypothesis has ended. The others are not finished: go on until all have "
             "ended.",
             also=[lambda *inputs: _searched(*inputs, stop=_best_ended)],
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, last_only=True),
+            "The model gets only the last word of each hypothesis. The next one depends on all words so far: give it "
+            "all.",
         ),
         Mistake(
             _set_aside,

@@ -30,7 +30,7 @@ LIMIT = 20  # steps; a loop that never ends is stopped by its table
 
 
 def _with_tables(candidate, tables, bos_id, eos_id, pad_id, max_len):
-    """tables (B, V, V): in sentence b, row i has the logits of the word after word i."""
+    """tables (B, V, V): in sentence b, row i has the logits of the word after word i; without BOS in front, others."""
     asked = 0
 
     def next_logits(ids):
@@ -38,7 +38,8 @@ def _with_tables(candidate, tables, bos_id, eos_id, pad_id, max_len):
         asked += 1
         if asked > LIMIT:
             raise RecursionError(worded("the model was asked for a word more than {limit} times", limit=LIMIT))
-        return tables[torch.arange(len(tables)), ids[:, -1]].clone()
+        logits = tables[torch.arange(len(tables)), ids[:, -1]]  # (B, V)
+        return torch.where(ids[:, :1] == bos_id, logits, logits.roll(1, dims=-1))
 
     return candidate(next_logits, len(tables), bos_id, eos_id, pad_id, max_len)
 
@@ -134,6 +135,17 @@ looping = Exercise(
             ),
             "EOS itself became padding: you mark a sentence as ended before you append its EOS. EOS belongs to the "
             "sentence; padding begins after it.",
+        ),
+        Mistake(
+            edited(greedy_loop, "ended.all()", "(words == eos_id).all()"),
+            "The loop ends only if all sentences get their EOS in the same step. Remember which ones have ended, and "
+            "stop when all have.",
+            seen_in="sentences that end at different steps",
+        ),
+        Mistake(
+            edited(greedy_loop, "next_logits(ids)", "next_logits(ids[:, -1:])"),
+            "The model gets only the last word of each sentence. The next one depends on all words so far, from BOS "
+            "on: give it all.",
         ),
         Mistake(
             edited(greedy_loop, "argmax", "argmin"),

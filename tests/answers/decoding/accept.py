@@ -60,3 +60,10 @@ with wrong("It is a ratio"):
     def my_accept(true, guessed, word):
         rest = (true - guessed).clamp(min=0)
         return (true[word] - guessed[word]).clamp(max=1), rest / rest.sum()
+
+
+with wrong("Only one word was proposed"):
+
+    def my_accept(true, guessed, word):
+        rest = (true - guessed).clamp(min=0)
+        return torch.clamp(true / guessed, max=1), rest / rest.sum()

@@ -238,3 +238,6 @@ with wrong("it may also continue with other words"):
             if (ids == eos_id).any(dim=1).all():
                 break
         return ids, log_probs
+
+
+edit("next_log_probs(ids)", "next_log_probs(ids[:, -1:])", "gets only the last word", of=1)

@@ -86,3 +86,15 @@ edit(
     "        ended = ended | (words == eos_id)\n        words[ended] = pad_id\n",
     "EOS itself became padding",
 )
+
+edit("next_logits(ids)", "next_logits(ids[:, -1:])", "gets only the last word")
+
+with wrong("get their EOS in the same step"):
+
+    def my_greedy(next_logits, batch_size, bos_id, eos_id, pad_id, max_len):
+        ids = torch.full((batch_size, 1), bos_id)
+        while ids.size(1) <= max_len and not (ids[:, -1] == eos_id).all():
+            ended = (ids == eos_id).any(dim=1)
+            words = torch.where(ended, pad_id, next_logits(ids).argmax(dim=-1))
+            ids = torch.cat([ids, words[:, None]], dim=1)
+        return ids
