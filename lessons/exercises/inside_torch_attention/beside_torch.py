@@ -217,6 +217,6 @@ BORROWED = marked(
     "F.scaled_dot_product_attention. You may also inherit only __init__ from nn.MultiheadAttention."
 )
 WHERE = marked(
-    "It can replace torch's module wherever your own code calls it. Inside nn.TransformerEncoderLayer it can't: in "
-    "evaluation that layer does not call it."
+    "It can replace torch's module wherever your own code calls it. Inside torch's layers it depends on their "
+    "settings: with batch_first=True, nn.TransformerEncoderLayer doesn't call it in evaluation without gradients."
 )

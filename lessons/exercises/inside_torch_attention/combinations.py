@@ -24,7 +24,12 @@ class Sizes:
     vdim: int = 10
 
 
-SIZES = {"other sizes": Sizes(20, 5, 3, 4, 6, 7, 11), "one query": Sizes(batch=1, queries=1)}
+SIZES = {
+    "other sizes": Sizes(20, 5, 3, 4, 6, 7, 11),
+    "one query": Sizes(batch=1, queries=1),
+    "only vdim differs": Sizes(kdim=12),
+    "only kdim differs": Sizes(vdim=12),
+}
 
 CHOICES = {
     "inputs": ("self-attention", "cross-attention", "kdim and vdim"),

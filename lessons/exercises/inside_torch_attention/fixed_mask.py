@@ -49,6 +49,7 @@ bug_hunt = Exercise(
             lambda blocked, h: blocked.any(dim=0),
             "You made one mask for all sentences, so each sentence also gets the blocks of the others. Each needs its "
             "own.",
+            also=[lambda blocked, h: blocked.any(dim=0).expand(h * len(blocked), -1, -1)],
         ),
         Mistake(
             lambda blocked, h: blocked.unsqueeze(1).expand(-1, h, -1, -1),

@@ -93,6 +93,10 @@ projection = Exercise(
             seen_in="no bias",
         ),
         Mistake(
+            edited(in_projection, "weight.chunk(3)", "weight.view(weight.size(1), -1).chunk(3, dim=1)"),
+            "You reshaped the weight before you cut it. The matrices are on top of each other: cut the rows.",
+        ),
+        Mistake(
             edited(in_projection, "bias.chunk(3)", "[bias.chunk(3)[0]] * 3"),
             "All three got the first third of the bias. It is packed like the weight: q's, then k's, then v's.",
         ),

@@ -26,6 +26,8 @@ def _drop_in_cases(generator: torch.Generator) -> list[Case]:
         case(),
         case(inputs="cross-attention"),
         case(inputs="kdim and vdim"),
+        case("only vdim differs from embed_dim", mode="evaluation, only vdim differs", inputs="kdim and vdim"),
+        case("only kdim differs from embed_dim", mode="evaluation, only kdim differs", inputs="kdim and vdim"),
         case("batch_first", axes="batch_first", inputs="cross-attention"),
         case("no batch", axes="no batch", inputs="cross-attention", key_padding_mask="bool"),
         case("key_padding_mask", key_padding_mask="bool"),
@@ -77,6 +79,27 @@ class _ZeroFirst(MultiheadAttentionByHand):
         return k, v, mask
 
 
+ADDED_TO_THE_SCORES = (
+    "attention_weights(q, k, mask)",
+    "(torch.bmm(q / math.sqrt(q.size(-1)), k.mT) + (0 if mask is None else mask)).softmax(dim=-1)",
+)
+ADDED_TO_THE_SCORES_OF_4_AXES = (
+    "attention_weights(q, k, mask)",
+    "(torch.bmm(q / math.sqrt(q.size(-1)), k.mT).unflatten(0, (batch, -1))"
+    " + (0 if mask is None else mask.expand(len(q), -1, -1).unflatten(0, (batch, -1)))).softmax(dim=-1).flatten(0, 1)",
+)
+NOT_WIDER = ("F.pad(mask, (0, len(k) - keys))", "mask")
+ALWAYS_FLOAT32 = (
+    "merge_masks(attn_mask, key_padding_mask, self.num_heads, query.dtype)",
+    "merge_masks(attn_mask, key_padding_mask, self.num_heads)",
+)
+ALWAYS_BIAS_OUT = ("nn.Linear(embed_dim, embed_dim, bias=bias)", "nn.Linear(embed_dim, embed_dim)")
+ALWAYS_BIAS_IN = ("torch.zeros(3 * embed_dim)) if bias else None", "torch.zeros(3 * embed_dim))")
+AXIS_OF_OUTPUT = ("output = output.squeeze(1)", "pass")
+BATCH_FIRST_OUTPUT = ("output = output.squeeze(1)", "output = output.transpose(0, 1)")
+AXIS_OF_WEIGHTS = ("weights if batched else weights.squeeze(0)", "weights")
+
+
 drop_in = DropIn(
     lesson="13",
     name="MyMultiheadAttention",
@@ -116,6 +139,15 @@ drop_in = DropIn(
             "attn_mask is inverted: in nn.MultiheadAttention True means blocked, the opposite of "
             "F.scaled_dot_product_attention.",
             seen_in="attn_mask",
+        ),
+        Mistake(
+            with_arguments(key_padding_mask=inverted, attn_mask=inverted),
+            "Both masks are inverted: in nn.MultiheadAttention True means blocked.",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, ALWAYS_FLOAT32),
+            "Your mask is always float32. In a module of another precision it needs the dtype of the query.",
+            also=[edited(MultiheadAttentionByHand, ALWAYS_FLOAT32, ADDED_TO_THE_SCORES)],
         ),
         Mistake(
             edited(
@@ -175,9 +207,84 @@ drop_in = DropIn(
             "v is made from key. value is an argument of its own, and may have another size: vdim.",
         ),
         Mistake(
+            edited(MultiheadAttentionByHand, "if kdim == vdim == embed_dim:", "if kdim == embed_dim:"),
+            "You look at only one of kdim and vdim. If either differs from embed_dim, there are three matrices: "
+            "q_proj_weight, k_proj_weight and v_proj_weight.",
+            also=[edited(MultiheadAttentionByHand, "if kdim == vdim == embed_dim:", "if vdim == embed_dim:")],
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, "if kdim == vdim == embed_dim:", "if True:"),
+            "The weight is packed whatever kdim and vdim are. If either differs from embed_dim, there are three "
+            "matrices instead: q_proj_weight (E, E), k_proj_weight (E, kdim) and v_proj_weight (E, vdim).",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, "if kdim == vdim == embed_dim:", "if False:"),
+            "There are three matrices whatever kdim and vdim are. If both are embed_dim, torch packs them into "
+            "in_proj_weight (3E, E).",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, ALWAYS_BIAS_OUT, ALWAYS_BIAS_IN),
+            "bias=False has no effect on your parameters: then neither in_proj_bias nor out_proj.bias exists.",
+            also=[edited(MultiheadAttentionByHand, ALWAYS_BIAS_IN)],
+            seen_in="bias=False",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, ALWAYS_BIAS_OUT),
+            "out_proj has a bias, whatever `bias` says: bias=False takes it from both projections.",
+            seen_in="bias=False",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                ("nn.Linear(embed_dim, embed_dim, bias=bias)", "nn.Linear(embed_dim, embed_dim, bias=False)"),
+                ("nn.init.zeros_(self.out_proj.bias)", "pass"),
+            ),
+            "out_proj has no bias. In torch it has one, unless bias=False.",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                *(
+                    (
+                        f"self.bias_{x} = nn.Parameter(torch.empty(1, 1, embed_dim))",
+                        f"self.bias_{x} = torch.empty(1, 1, 1)",
+                    )
+                    for x in "kv"
+                ),
+            ),
+            "bias_k and bias_v are plain tensors, so they are not in the state dict and are never trained: make each "
+            "an nn.Parameter.",
+            seen_in="add_bias_kv",
+        ),
+        Mistake(
             edited(MultiheadAttentionByHand, "= add_zero_attn, batch_first", "= add_zero_attn, False"),
             "batch_first=True has no effect: with it the inputs are (B, L, E), and so is the output.",
             seen_in="batch_first",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, "output = output.transpose(0, 1)", "pass"),
+            "With batch_first=True you bring the inputs to (L, B, E), but not the output back to (B, L, E).",
+            seen_in="batch_first",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                "elif self.batch_first:\n            output = ",
+                "else:\n            output = ",
+            ),
+            "You work with the batch first, but don't bring the output back: with batch_first=False it is (L, B, E).",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, AXIS_OF_WEIGHTS),
+            "Without a batch, you add the axis B and don't take it away from all that you return: the output is "
+            "(L, E), the weights (L, S), or (H, L, S).",
+            also=[
+                edited(MultiheadAttentionByHand, AXIS_OF_OUTPUT),
+                edited(MultiheadAttentionByHand, AXIS_OF_OUTPUT, AXIS_OF_WEIGHTS),
+                edited(MultiheadAttentionByHand, BATCH_FIRST_OUTPUT),
+                edited(MultiheadAttentionByHand, BATCH_FIRST_OUTPUT, AXIS_OF_WEIGHTS),
+            ],
+            seen_in="no batch",
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "= add_zero_attn, batch_first", "= False, batch_first"),
@@ -187,6 +294,25 @@ drop_in = DropIn(
         Mistake(
             edited(MultiheadAttentionByHand, "k, v = torch.cat([k, bias_k]), torch.cat([v, bias_v])", "pass"),
             "add_bias_kv has no effect: bias_k and bias_v exist, but no key and no value is appended.",
+            seen_in="add_bias_kv",
+        ),
+        Mistake(
+            edited(
+                MultiheadAttentionByHand,
+                "torch.cat([k, bias_k]), torch.cat([v, bias_v])",
+                "k + bias_k, v + bias_v",
+            ),
+            "You added bias_k and bias_v to every key and value. They are a key and a value of their own: append them, "
+            "and S becomes S + 1.",
+            seen_in="add_bias_kv",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, NOT_WIDER),
+            "Keys are appended, but the mask is as narrow as before: give it a column of 0 for each of them.",
+            also=[
+                edited(MultiheadAttentionByHand, NOT_WIDER, ADDED_TO_THE_SCORES),
+                edited(MultiheadAttentionByHand, NOT_WIDER, ADDED_TO_THE_SCORES_OF_4_AXES),
+            ],
             seen_in="add_bias_kv",
         ),
         Mistake(

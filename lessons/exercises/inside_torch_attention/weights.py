@@ -56,6 +56,22 @@ weighing = Exercise(
             "The scores are not divided by the square root of head_dim.",
         ),
         Mistake(
+            edited(attention_weights, "math.sqrt(q.size(-1))", "math.sqrt(k.size(1))"),
+            "You divided by the square root of the number of keys. head_dim is the last axis of q and k.",
+        ),
+        Mistake(
+            edited(attention_weights, "torch.bmm(q, k.mT) if mask is None else ", ""),
+            "Without a mask, mask is None, and nothing can be added: use torch.bmm there.",
+            also=[
+                edited(
+                    attention_weights,
+                    "torch.bmm(q, k.mT) if mask is None else torch.baddbmm(mask, q, k.mT)",
+                    "torch.bmm(q, k.mT) + mask",
+                )
+            ],
+            seen_in="no mask",
+        ),
+        Mistake(
             edited(attention_weights, "math.sqrt(q.size(-1))", "q.size(-1)"),
             "You divided by head_dim. Divide by its square root: that keeps the scores near 1 in size.",
         ),

@@ -52,3 +52,9 @@ with wrong("gets the mask of the first one"):
 
     def fixed_mask(blocked, num_heads):
         return blocked[:1].expand(num_heads * len(blocked), -1, -1)
+
+
+with wrong("one mask for all sentences"):
+
+    def fixed_mask(blocked, num_heads):
+        return blocked.any(dim=0).expand(num_heads * len(blocked), -1, -1)

@@ -86,3 +86,12 @@ with wrong("which can't be cut"):
         k = F.linear(key, weight[E : 2 * E], bias[E : 2 * E])
         v = F.linear(value, weight[2 * E :], bias[2 * E :])
         return q, k, v
+
+
+with wrong("cut the rows"):
+
+    def my_in_projection(query, key, value, weight, bias):
+        size = weight.size(1)
+        matrices = weight.reshape(size, 3 * size).chunk(3, dim=1)
+        biases = (None, None, None) if bias is None else bias.chunk(3)
+        return tuple(F.linear(x, w, b) for x, w, b in zip((query, key, value), matrices, biases))

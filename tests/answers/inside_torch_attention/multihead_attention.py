@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.answers import right, wrong
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -374,3 +374,54 @@ with wrong("You add up the weights of the heads"):
             if weights is not None and average_attn_weights:
                 weights = weights * self.num_heads
             return output, weights
+
+
+edit("self.packed = kdim == vdim == embed_dim", "self.packed = kdim == embed_dim", "only one of kdim and vdim")
+
+edit("self.packed = kdim == vdim == embed_dim", "self.packed = vdim == embed_dim", "only one of kdim and vdim")
+
+edit("self.packed = kdim == vdim == embed_dim", "self.packed = True", "packed whatever kdim and vdim are")
+
+edit("self.packed = kdim == vdim == embed_dim", "self.packed = False", "torch packs them")
+
+edit("nn.Linear(embed_dim, embed_dim, bias=bias)", "nn.Linear(embed_dim, embed_dim)", "out_proj has a bias")
+
+edit(
+    "nn.Linear(embed_dim, embed_dim, bias=bias)", "nn.Linear(embed_dim, embed_dim, bias=False)", "out_proj has no bias"
+)
+
+edit(
+    "self.bias_k = nn.Parameter(torch.randn(1, 1, embed_dim))",
+    "self.bias_k = 0",
+    "state dict: torch's has bias_k (1, 1",
+)
+
+edit(
+    "elif not self.batch_first:\n            output = output.transpose(0, 1)",
+    "elif False:\n            output = output.transpose(0, 1)",
+    "don't bring the output back",
+)
+
+edit("output, weights = output[0], weights[0]", "output = output[0]", "you add the axis B")
+
+edit("output, weights = output[0], weights[0]", "pass", "you add the axis B")
+
+edit("masked_fill(given, -torch.inf)", "masked_fill(~given, -torch.inf)", "Both masks are inverted")
+
+edit(
+    "            k = torch.cat([k, self.bias_k.expand(B, 1, E)], dim=1)\n"
+    "            v = torch.cat([v, self.bias_v.expand(B, 1, E)], dim=1)\n",
+    "            k, v = k + self.bias_k, v + self.bias_v\n",
+    "a key and a value of their own",
+)
+
+edit("key.size(1), dtype=query.dtype)", "key.size(1))", "Your mask is always float32")
+
+
+with wrong("as narrow as before"):
+    from lessons.torch_attention import MultiheadAttentionByHand
+
+    class MyMultiheadAttention(MultiheadAttentionByHand):
+        def append(self, k, v, mask):
+            k, v, _ = super().append(k, v, None)
+            return k, v, mask

@@ -101,3 +101,22 @@ with wrong("It goes wrong here: one mask for all heads"):
         if mask is not None:
             scores = scores + mask.view(scores.shape)
         return scores.softmax(dim=-1)
+
+
+with wrong("square root of the number of keys"):
+
+    def my_weights(q, k, mask):
+        scores = q @ k.mT / math.sqrt(k.size(1))
+        return (scores if mask is None else scores + mask).softmax(dim=-1)
+
+
+with wrong("Without a mask, mask is None"):
+
+    def my_weights(q, k, mask):
+        return torch.baddbmm(mask, q / math.sqrt(q.size(-1)), k.mT).softmax(dim=-1)
+
+
+with wrong("Without a mask, mask is None"):
+
+    def my_weights(q, k, mask):
+        return (q @ k.transpose(1, 2) / math.sqrt(q.size(-1)) + mask).softmax(dim=-1)
