@@ -40,6 +40,12 @@ def _length_one(case, results) -> str | None:
     )
 
 
+def _without_ends(hidden, real):
+    """The first and the last token of each sentence left out, as if [CLS] and [SEP] didn't count."""
+    place = real.cumsum(dim=1) * real  # 1, 2, … at the tokens, 0 at the padding
+    return mean_pooling(hidden, (place > 1) & (place < real.sum(dim=1, keepdim=True)))
+
+
 AS_IT_IS = ("F.normalize(mean, dim=-1)", "mean")
 EACH_TOKEN = ("hidden.masked_fill", "F.normalize(hidden, dim=-1).masked_fill")
 NOT_DIVIDED = ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.sum(dim=1)")
@@ -61,6 +67,10 @@ pooling = Exercise(
         Mistake(
             lambda hidden, real: hidden.mean(dim=1),
             "Two things: you counted the padding, and the vectors do not have length 1.",
+        ),
+        Mistake(
+            _without_ends,
+            "You left out the first and the last token. [CLS] and [SEP] count, too.",
         ),
         Mistake(
             edited(mean_pooling, AS_IT_IS),

@@ -171,6 +171,14 @@ renaming = Exercise(
             ],
         ),
         Mistake(
+            edited(our_name, 'f"layers.', 'f"encoder.layer.'),
+            "The part is renamed, but the front of the name is still BERT's: encoder.layer.3 becomes layers.3.",
+        ),
+        Mistake(
+            edited(our_name, "{kind}", "weight"),
+            "Every name ends in weight. Keep the last piece of the name: weight or bias.",
+        ),
+        Mistake(
             edited(our_name, "{layer}", "{int(layer) + 1}"),
             "You added 1 to the layer's number. Both count from 0.",
         ),

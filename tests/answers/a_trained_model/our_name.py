@@ -131,3 +131,38 @@ with wrong("Only the names of layer 0 change"):
             if name.startswith("layers.0." + old):
                 return name.replace(old, new)
         return name
+
+
+with wrong("the front of the name is still BERT's"):
+
+    def my_our_name(name):
+        table = {
+            "attention.self.query": "self_attn.q_proj",
+            "attention.self.key": "self_attn.k_proj",
+            "attention.self.value": "self_attn.v_proj",
+            "attention.output.dense": "self_attn.out_proj",
+            "attention.output.LayerNorm": "self_attn_residual.norm",
+            "intermediate.dense": "feed_forward.linear1",
+            "output.dense": "feed_forward.linear2",
+            "output.LayerNorm": "feed_forward_residual.norm",
+        }
+        for old, new in table.items():
+            if old in name:
+                return name.replace(old, new)
+
+
+with wrong("Every name ends in weight"):
+
+    def my_our_name(name):
+        table = {
+            "attention.self.query": "self_attn.q_proj",
+            "attention.self.key": "self_attn.k_proj",
+            "attention.self.value": "self_attn.v_proj",
+            "attention.output.dense": "self_attn.out_proj",
+            "attention.output.LayerNorm": "self_attn_residual.norm",
+            "intermediate.dense": "feed_forward.linear1",
+            "output.dense": "feed_forward.linear2",
+            "output.LayerNorm": "feed_forward_residual.norm",
+        }
+        parts = name.split(".")
+        return f"layers.{parts[2]}.{table['.'.join(parts[3:-1])]}.weight"
