@@ -83,6 +83,16 @@ def _mean_penalty(hypotheses, references, matches):
     return 100 * sum(penalties) / len(penalties) * without(hypotheses, references, matches)
 
 
+def _product_of_penalties(hypotheses, references, matches):
+    without = _of_sums(lambda f, t, n, r: _geometric([x / max(y, 1) for x, y in zip(f, t)]))
+    penalties = [_penalty(len(h), len(r)) for h, r in zip(hypotheses, references)]
+    return 100 * math.prod(penalties) * without(hypotheses, references, matches)
+
+
+def _runs_from_0_to_3(hypotheses, references, matches):
+    return bleu(hypotheses, references, lambda h, r, n: matches(h, r, n - 1))
+
+
 def _joined(texts):
     return [[word for words in texts for word in words]]
 
@@ -124,6 +134,19 @@ scoring = Exercise(
             _mean_penalty,
             "You compute a penalty for each sentence, so a long one can't make up for a short one. There is one "
             "penalty, from the lengths of all sentences together.",
+        ),
+        Mistake(
+            _product_of_penalties,
+            "You multiply by a penalty for each sentence, so the more sentences there are, the lower the BLEU. There "
+            "is one penalty, from the lengths of all sentences together.",
+        ),
+        Mistake(
+            _runs_from_0_to_3,
+            "Your n runs from 0 to 3. It runs from 1 to 4: range(1, 5).",
+        ),
+        Mistake(
+            edited(bleu, " / len(found)", " / 2"),
+            "That is the square root of the product of four precisions. The geometric mean is its fourth root.",
         ),
         Mistake(
             lambda hs, rs, matches: bleu(_joined(hs), _joined(rs), matches),

@@ -129,6 +129,26 @@ forcing_hunt = Exercise(
             "The model generates on its own now, but reads only its last token. Let it read all that it has generated.",
         ),
         Mistake(
+            edited(
+                translation,
+                ("[bos_id]", "reference.tolist()"),
+                ("<= max_len", "< len(reference) + max_len"),
+                ("ids[1:]", "ids[len(reference) :]"),
+            ),
+            "The model goes on where the reference ends: it still reads the reference, all of it. Begin with BOS "
+            "alone.",
+        ),
+        Mistake(
+            edited(
+                translation,
+                ("[bos_id]", "[]"),
+                ("<= max_len", "< max_len"),
+                ("torch.tensor(ids)", "torch.tensor(ids, dtype=torch.long)"),
+                ("ids[1:]", "ids"),
+            ),
+            "The model has nothing to read at the first step. Generation begins with BOS, as training did.",
+        ),
+        Mistake(
             lambda f, reference, bos, eos, n: reference[1:-1].tolist(),
             "That is the reference itself. Its BLEU is 100, and the model was never used.",
         ),

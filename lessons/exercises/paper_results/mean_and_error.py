@@ -74,6 +74,10 @@ errors = Exercise(
             "Half the range grows with the number of seeds; an error of the mean shrinks.",
         ),
         Mistake(
+            edited(mean_and_error, "len(scores)", "3"),
+            "You divide by √3, however many scores there are. N is len(scores).",
+        ),
+        Mistake(
             edited(mean_and_error, "len(scores)", "len(scores) - 1"),
             "N - 1 belongs inside the standard deviation, where torch's std already has it; the root is of N.",
         ),

@@ -46,6 +46,14 @@ counting = Exercise(
     outputs=LAYERS,
     mistakes=[
         Mistake(
+            edited(operations, "recurrent, 4 * recurrent", "4 * recurrent, recurrent"),
+            "The recurrent layer and the LSTM are swapped: the order is that of the cell above.",
+        ),
+        Mistake(
+            lambda n, d, k: (13_440, 5_120, 20_480, 7_680),
+            "Those are the numbers of the example. Compute them from n, d and k.",
+        ),
+        Mistake(
             edited(operations, "4 * n * d**2 + ", ""),
             "The four projections of the attention layer are missing. The paper's table leaves them out; the computer "
             "still has to multiply them.",

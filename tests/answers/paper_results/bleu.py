@@ -146,3 +146,46 @@ with wrong("Runs of four words are missing"):
             precisions.append(found / total)
         c, r = sum(map(len, hypotheses)), sum(map(len, references))
         return 100 * min(1, math.exp(1 - r / c)) * math.prod(precisions) ** (1 / len(precisions))
+
+
+with wrong("the lower the BLEU"):
+
+    def my_bleu(hypotheses, references, matches):
+        product, penalty = 1.0, 1.0
+        for n in range(1, 5):
+            counts = [matches(h, r, n) for h, r in zip(hypotheses, references)]
+            found, total = map(sum, zip(*counts))
+            if found == 0:
+                return 0.0
+            product *= found / total
+        for h, r in zip(hypotheses, references):
+            penalty *= min(1, math.exp(1 - len(r) / len(h)))
+        return 100 * penalty * product**0.25
+
+
+with wrong("Your n runs from 0 to 3"):
+
+    def my_bleu(hypotheses, references, matches):
+        product = 1.0
+        for n in range(4):
+            counts = [matches(h, r, n) for h, r in zip(hypotheses, references)]
+            found, total = map(sum, zip(*counts))
+            if found == 0:
+                return 0.0
+            product *= found / total
+        length, expected = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * min(1, math.exp(1 - expected / length)) * product**0.25
+
+
+with wrong("is its fourth root"):
+
+    def my_bleu(hypotheses, references, matches):
+        product = 1.0
+        for n in range(1, 5):
+            counts = [matches(h, r, n) for h, r in zip(hypotheses, references)]
+            found, total = map(sum, zip(*counts))
+            if found == 0:
+                return 0.0
+            product *= found / total
+        length, expected = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * min(1, math.exp(1 - expected / length)) * math.sqrt(product)

@@ -137,3 +137,28 @@ with wrong("the model no longer reads BOS"):
         while len(tokens) < max_len and tokens[-1] != eos_id:
             tokens.append(int(next_logits(torch.tensor(tokens)).argmax()))
         return [token for token in tokens if token != eos_id]
+
+
+with wrong("goes on where the reference ends"):
+
+    def fixed_translation(next_logits, reference, bos_id, eos_id, max_len):
+        ids, tokens = reference.tolist(), []
+        for _ in range(max_len):
+            token = int(next_logits(torch.tensor(ids)).argmax())
+            if token == eos_id:
+                break
+            ids.append(token)
+            tokens.append(token)
+        return tokens
+
+
+with wrong("nothing to read at the first step"):
+
+    def fixed_translation(next_logits, reference, bos_id, eos_id, max_len):
+        tokens = []
+        while len(tokens) < max_len:
+            token = int(next_logits(torch.tensor(tokens, dtype=torch.long)).argmax())
+            if token == eos_id:
+                break
+            tokens.append(token)
+        return tokens

@@ -53,7 +53,7 @@ with wrong("Your standard deviation divides by N"):
         return scores.mean(), torch.sqrt(((scores - scores.mean()) ** 2).mean() / len(scores))
 
 
-edit("len(scores) ** ", "3**", "Values: error differs")
+edit("len(scores) ** ", "3**", "N is len(scores)")
 
 edit(", ", ", 1.96 * ", "That is half of a 95 % interval")
 

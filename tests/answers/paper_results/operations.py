@@ -102,3 +102,15 @@ with wrong("Your last two numbers are swapped"):
     def my_operations(n, d, k):
         recurrent = 2 * n * d * d
         return 4 * n * d * d + 2 * n * n * d, recurrent, n * k * d * d, 4 * recurrent
+
+
+with wrong("the LSTM are swapped"):
+
+    def my_operations(n, d, k):
+        return 4 * n * d**2 + 2 * n**2 * d, 8 * n * d**2, 2 * n * d**2, k * n * d**2
+
+
+with wrong("numbers of the example"):
+
+    def my_operations(n, d, k):
+        return 13440, 5120, 20480, 7680
