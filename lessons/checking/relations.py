@@ -277,7 +277,7 @@ def spread(mine: Tensor, right: Tensor) -> str | None:
     """The smallest and the largest number, if there is nothing else to say."""
     if not (_ordinary(mine) and _ordinary(right) and right.is_floating_point() and right.numel() >= ENOUGH):
         return None
-    if not (mine.isfinite().all() and right.isfinite().all()):
+    if not (mine.isfinite().all() and right.isfinite().all()) or _range(mine) == _range(right):
         return None
     return worded("Your numbers: {mine}; expected: {right}.", mine=_range(mine), right=_range(right))
 

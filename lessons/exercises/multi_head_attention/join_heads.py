@@ -79,6 +79,10 @@ joining = Exercise(
             lambda x: join_heads(x.flip(1)),
             "The heads are in the reverse order: the features of head 0 come first.",
         ),
+        Mistake(
+            lambda x: x.flatten(2),
+            "You merged tokens and features: (B, H, T·d). Merge heads and features: swap axes 1 and 2 first.",
+        ),
     ],
     hints=[
         "This is splitting in reverse: undo the two steps, the last one first.",

@@ -341,6 +341,18 @@ whole = Exercise(
             "You added the query to the output. That is the residual connection of lesson 07, which is not part of "
             "this module.",
         ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "self.v_proj(value)", "self.k_proj(value)"),
+            "You projected the values with k_proj. They have their own layer, v_proj.",
+        ),
+        Mistake(
+            edited(
+                MultiHeadAttentionByHand,
+                "attend(q, k, v, allowed)",
+                "attend(q, k, v, torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).tril())",
+            ),
+            "A causal mask is always on, and allowed is not used. Hide what allowed hides, and nothing if it is None.",
+        ),
     ],
     hints=[
         "Project, split, attend, join, project: five steps, two of which you have already written.",

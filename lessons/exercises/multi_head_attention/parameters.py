@@ -106,6 +106,10 @@ counting = Exercise(
             edited(count_parameters, "attn_dim * d_model + d_model", "d_model"),
             "The matrix of the output projection is missing: from H·d features back to d_model.",
         ),
+        Mistake(
+            lambda D, h, d: 4 * ((h * d) ** 2 + h * d),
+            "This is right only if H·d = d_model. The layers go from d_model to H·d, and back: not from H·d to H·d.",
+        ),
     ],
     hints=[
         "A linear layer from a to b features has a·b weights and b biases.",

@@ -88,6 +88,14 @@ score_table = Exercise(
             "Your table is queries by queries. There may be more keys than queries: the columns, or the inner loop, "
             "run over all of k.",
         ),
+        Mistake(
+            lambda q, k: torch.stack([a @ b for a, b in zip(q, k)]),
+            "You compared query i with key i alone. Every query is compared with every key: a table, (Q, K).",
+        ),
+        Mistake(
+            lambda q, k: (q[:, None] * k).sum(dim=1),
+            "You added up over the keys. A score adds up over the features: the last axis.",
+        ),
     ],
     hints=[
         "How many scores are there for Q queries and K keys? That is the shape of the result.",

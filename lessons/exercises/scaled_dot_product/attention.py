@@ -124,6 +124,23 @@ whole = Exercise(
             lambda q, k, v: fused_attention(q, k, v, is_causal=True),
             "A causal mask hides keys here: the first query saw only the first key. This attention has no mask.",
         ),
+        Mistake(
+            edited(in_one_line, ".softmax(dim=-1)", ".softmax(dim=-1).softmax(dim=-1)"),
+            "You took the softmax twice. The second one makes the weights nearly equal.",
+        ),
+        Mistake(
+            edited(in_one_line, "softmax(dim=-1)", "log_softmax(dim=-1)"),
+            "You mixed with the logarithms of the weights (log_softmax), which are negative. Mix with the weights "
+            "themselves.",
+        ),
+        Mistake(
+            lambda q, k, v: v.gather(-2, (q @ k.mT).argmax(dim=-1, keepdim=True).expand(*q.shape[:-1], v.size(-1))),
+            "You took only the value of the best key. Every value counts, according to its weight.",
+        ),
+        Mistake(
+            edited(in_one_line, ".softmax(dim=-1)", ".softmax(dim=-1).mT"),
+            "You transposed the weights. They are (Q, K) already, and their K columns meet the K rows of v.",
+        ),
     ],
     hints=[
         "Three steps: scaled scores, softmax over the keys, weighted average of the values.",

@@ -90,6 +90,18 @@ spread = Exercise(
             "The numbers are right, but the last axis is still there, with size 1. keepdim=True keeps it; expected "
             "(…, Q).",
         ),
+        Mistake(
+            lambda w: entropy(w) / math.log(10),
+            "You used the logarithm to base 10. Use the natural logarithm here: torch.log.",
+        ),
+        Mistake(
+            lambda w: entropy(w).exp(),
+            "This is e to the power of the entropy, the perplexity. Leave out the last step.",
+        ),
+        Mistake(
+            lambda w: torch.special.entr(w),
+            "These are the terms, −w · ln w. Add them up along each row.",
+        ),
     ],
     hints=[
         "For one row: minus the sum of w · ln w.",

@@ -126,6 +126,10 @@ soft_rows = Exercise(
             "Each row has its own maximum, which is right. But you divided by the sum of the whole table: divide "
             "each row by its own sum.",
         ),
+        Mistake(
+            lambda s: s.square() / s.square().sum(dim=-1, keepdim=True),
+            "You squared the scores. The softmax raises e to them: a score far below 0 gets little weight, not much.",
+        ),
     ],
     hints=[
         "Raise e to each score, then divide each row by its sum. Which axis do you sum over?",

@@ -217,6 +217,10 @@ one_function = Exercise(
             ),
             "Without a mask you made it causal. If allowed is None, nothing is hidden.",
         ),
+        Mistake(
+            edited(attention_layer, "keys_from @ w_v", "keys_from @ w_k"),
+            "You computed the values with w_k. They have their own matrix, w_v.",
+        ),
     ],
     hints=[
         "There are three projections. Which of the two inputs does each one use?",

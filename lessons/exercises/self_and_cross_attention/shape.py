@@ -47,6 +47,11 @@ weights_shape = Exercise(
             "That is how many weights there are, all together. The shape says how they are arranged.",
             also=(lambda: 35,),
         ),
+        Mistake(
+            lambda: (2, 7, 5, 16),
+            "That is one axis too many, and rows and columns are swapped: rows are queries, and a pair of tokens has "
+            "one weight.",
+        ),
     ],
     hints=[
         "One weight for each pair of query and key, for each sentence. Who are the queries here, and how many?",

@@ -92,6 +92,12 @@ row_means = Exercise(
             lambda x: torch.cat([x.mean(dim=1), torch.zeros(max(0, x.size(1) - len(x)))]),
             "Your result has a place for each column, and the last ones stay 0. It needs one for each row: len(x).",
         ),
+        Mistake(
+            lambda x: x.amax(dim=1),
+            "These are the largest numbers of the rows. The mean is the sum of a row, divided by how many numbers it "
+            "has.",
+            also=(lambda x: x.amin(dim=1),),
+        ),
     ],
     hints=[
         "x.mean(dim=...) averages along one axis, and that axis disappears.",

@@ -72,3 +72,6 @@ with wrong("from the first padding on"):
 
     def my_padding(ids, pad_id):
         return ((ids == pad_id).cumsum(dim=-1) < 1)[:, None, None, :]
+
+
+edit("(ids != pad_id)", "torch.where(ids == pad_id, -1e9, 0.0)", "an additive mask")

@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.answers import edit, right
+from tests.answers import edit, right, wrong
 
 with right:
 
@@ -47,3 +47,8 @@ edit("transpose(1, 2)", "permute(2, 0, 1, 3)", "in front of the batch")
 edit("range(x.size(1))", "reversed(range(x.size(1)))", "in the reverse order", of=1)
 
 edit("torch.cat(x.unbind(dim=1), dim=-1)", "x.mean(dim=1)", "or averaged them", of=2)
+
+with wrong("You merged tokens and features"):
+
+    def my_join_heads(x):
+        return x.flatten(2)

@@ -259,3 +259,11 @@ with wrong("The softmax runs over the heads"):
 
 
 edit("))", ")) + query", "the residual connection of lesson 07")
+
+edit("self.v_proj(value)", "self.k_proj(value)", "They have their own layer, v_proj")
+
+edit(
+    "attend(q, k, v, allowed)[0]",
+    "F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "A causal mask is always on",
+)

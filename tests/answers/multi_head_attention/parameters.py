@@ -60,3 +60,9 @@ edit(
 )
 
 edit("(inside + 1) * ", "", "The matrix of the output projection is missing")
+
+with wrong("not from H·d to H·d"):
+
+    def my_parameters(d_model, num_heads, head_dim):
+        inside = num_heads * head_dim
+        return 4 * (inside * inside + inside)

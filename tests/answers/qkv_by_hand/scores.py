@@ -62,3 +62,12 @@ with wrong("You compared queries with queries"):
 
     def my_scores(q, k):
         return q @ q.T
+
+
+with wrong("query i with key i alone"):
+
+    def my_scores(q, k):
+        return torch.stack([torch.dot(one, other) for one, other in zip(q, k)])
+
+
+edit(".sum(-1)", ".sum(1)", "You added up over the keys", of=3)

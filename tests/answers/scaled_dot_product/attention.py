@@ -98,3 +98,17 @@ with wrong("Its entry [0] is the right one"):
     def my_attention(q, k, v):
         weights = my_softmax(my_scaled_scores(q, k))
         return weights @ v, weights
+
+
+edit("my_softmax(my_scaled_scores(q, k))", "my_softmax(my_softmax(my_scaled_scores(q, k)))", "softmax twice")
+
+edit("my_softmax(my_scaled_scores(q, k))", "my_scaled_scores(q, k).log_softmax(-1)", "the logarithms of the weights")
+
+edit("my_softmax(my_scaled_scores(q, k))", "my_softmax(my_scaled_scores(q, k)).mT", "You transposed the weights")
+
+
+with wrong("only the value of the best key"):
+
+    def my_attention(q, k, v):
+        best = my_scaled_scores(q, k).argmax(dim=-1)
+        return torch.nn.functional.one_hot(best, k.size(-2)).float() @ v

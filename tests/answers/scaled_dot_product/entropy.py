@@ -52,3 +52,10 @@ with wrong("You replaced NaN after the sum"):
 
     def my_entropy(weights):
         return torch.nan_to_num(-(weights * weights.log()).sum(dim=-1))
+
+
+edit(".sum(dim=-1)", ".sum(dim=-1) / torch.log(torch.tensor(10.0))", "to base 10")
+
+edit(".sum(dim=-1)", ".sum(dim=-1).exp()", "the perplexity")
+
+edit(".sum(dim=-1)", "", "Add them up along each row")

@@ -85,3 +85,9 @@ with wrong("You cut off large scores"):
     def my_softmax(scores):
         powers = torch.exp(torch.clamp(scores, max=50))
         return powers / powers.sum(dim=-1, keepdim=True)
+
+
+with wrong("You squared the scores"):
+
+    def my_softmax(scores):
+        return scores**2 / (scores**2).sum(dim=-1, keepdim=True)

@@ -157,3 +157,6 @@ with wrong("Without a mask you made it causal"):
         if allowed is None:
             allowed = torch.ones(queries_from.shape[-2], keys_from.shape[-2]).tril().bool()
         return attend(queries_from @ w_q, keys_from @ w_k, keys_from @ w_v, allowed)
+
+
+edit("@ w_v", "@ w_k", "They have their own matrix, w_v")
