@@ -141,6 +141,10 @@ asking = Exercise(
             "w_q and w_k are swapped: x goes through w_q, memory through w_k.",
         ),
         Mistake(
+            edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "x @ w_q.T, memory @ w_k.T, memory @ w_v.T"),
+            "The matrices are transposed. nn.Linear stores its matrix that way; here they are (D, d): q is x @ w_q.",
+        ),
+        Mistake(
             edited(_in_plain_steps, "memory @ w_v", "memory @ w_k"),
             "The values were computed with w_k. They have their own matrix, w_v.",
         ),

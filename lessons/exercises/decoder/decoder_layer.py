@@ -219,6 +219,16 @@ whole = Exercise(
         Mistake(
             edited(
                 DecoderLayerByHand,
+                ("self.norm2(x)", "self.norm3(x)"),
+                ("self.norm3(x)", "self.norm2(x)"),
+                ("self.norm2(x + ", "self.norm3(x + "),
+                ("self.norm3(x + ", "self.norm2(x + "),
+            ),
+            "norm2 and norm3 are swapped: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
+        ),
+        Mistake(
+            edited(
+                DecoderLayerByHand,
                 ("self.norm2(x)", "self.norm1(x)"),
                 ("self.norm3(x)", "self.norm1(x)"),
                 ("self.norm2(x + ", "self.norm1(x + "),

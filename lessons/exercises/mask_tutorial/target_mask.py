@@ -66,6 +66,11 @@ target_hidden = Exercise(
             " code.",
         ),
         Mistake(
+            lambda ids, pad: target_mask(ids, pad) | torch.eye(ids.size(1), dtype=torch.bool),
+            "You opened the whole diagonal, so padding attends to itself. The rule about padding has no exception "
+            "here: no query attends to it.",
+        ),
+        Mistake(
             edited(target_mask, "pad_id=pad_id", "pad_id=0"),
             "You compared with 0. The padding id is the one that the caller passes: pad_id.",
         ),

@@ -92,8 +92,9 @@ meaning_found = Exercise(
         ),
         Mistake(
             lambda attention, x: torch.allclose(attention(x, torch.eye(len(x), dtype=torch.bool)), x),
-            "You compared the output with x. A library may project the tokens first, so its output is not x even where "
-            "each token attends to itself alone. Change a token, and see whether the output moves.",
+            "You answer True for one library only. If you compared the output with x: a library may project the tokens "
+            "first, so its output is not x even where each token attends to itself alone. If your mask is False "
+            "everywhere: not every library gives 0 for an empty row. Leave query 0 a key, and change that token.",
         ),
         Mistake(
             lambda attention, x: True,

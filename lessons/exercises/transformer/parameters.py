@@ -45,7 +45,8 @@ counting = Exercise(
         ),
         Mistake(
             edited(count_parameters, "3 * norm", "2 * norm"),
-            "A decoder layer has three norms, one for each of its sublayers.",
+            "A decoder layer has three norms, one for each of its sublayers. (If you have them: a feed-forward network "
+            "has two biases, d_ff and d_model. Without the second one the sum is the same.)",
         ),
         Mistake(
             edited(count_parameters, "norm = 2 * d_model", "norm = d_model"),

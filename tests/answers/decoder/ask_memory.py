@@ -118,3 +118,12 @@ with wrong("the other weights are too small"):
     def my_ask_memory(x, memory, w_q, w_k, w_v, real):
         weights = ((x @ w_q) @ (memory @ w_k).mT / w_q.size(1) ** 0.5).softmax(dim=-1)
         return weights @ (memory @ w_v * real[..., None]), weights
+
+
+with wrong("The matrices are transposed"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        q, k, v = F.linear(x, w_q), F.linear(memory, w_k), F.linear(memory, w_v)
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        weights = scores.masked_fill(~real[:, None], -torch.inf).softmax(dim=-1)
+        return weights @ v, weights

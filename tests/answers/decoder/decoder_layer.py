@@ -187,3 +187,7 @@ with wrong("They belong together: both are memory"):
 
 
 edit("self.cross_attn(y, memory,", "self.cross_attn(memory, y,", "x and memory are swapped", of=1)
+
+edit(
+    "(self.norm1, self.norm2, self.norm3)", "(self.norm1, self.norm3, self.norm2)", "norm2 and norm3 are swapped", of=1
+)

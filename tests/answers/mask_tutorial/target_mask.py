@@ -91,3 +91,11 @@ edit(
     "torch.ones(length, length, dtype=torch.bool) &",
     "only the rule about padding",
 )
+
+
+with wrong("You opened the whole diagonal"):
+
+    def my_target_mask(ids, pad_id):
+        length = ids.size(1)
+        allowed = masks.causal(length) & (ids != pad_id)[:, None, None, :]
+        return allowed | torch.eye(length).bool()

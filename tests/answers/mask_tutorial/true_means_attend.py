@@ -75,7 +75,7 @@ with wrong("right only where a completely blocked row gives 0"):
         return not torch.equal(attention(x, everything)[0], attention(changed, everything)[0])
 
 
-with wrong("You compared the output with x"):
+with wrong("If you compared the output with x"):
 
     def my_true_means_attend(attention, x):
         return torch.allclose(attention(x, torch.eye(len(x)).bool()), x)
@@ -98,3 +98,12 @@ with wrong("right only where a completely blocked row gives 0"):
         changed = x.clone()
         changed[0] *= 2
         return not torch.equal(attention(x, mask)[-1], attention(changed, mask)[-1])
+
+
+with wrong("If your mask is False everywhere"):
+
+    def my_true_means_attend(attention, x):
+        nothing = torch.zeros(len(x), len(x), dtype=torch.bool)
+        changed = x.clone()
+        changed[-1] += 1
+        return torch.equal(attention(x, nothing)[0], attention(changed, nothing)[0])

@@ -60,3 +60,5 @@ with wrong("the other only one"):
 edit("attention = 4 * d_model * (d_model + 1)", "attention = 4 * d_model**2 + d_model", "4 · d_model numbers")
 
 edit("2 * feed", "feed", "Only one side has its feed-forward networks")
+
+edit("d_model * (d_ff + 1)", "d_model * d_ff", "Without the second one the sum is the same")
