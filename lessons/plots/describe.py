@@ -70,4 +70,8 @@ def _notes(ax: Axes) -> list[str]:
     """The texts above the ticks, such as the mean of a bar."""
     names = {place: label.get_text() for place, label in zip(ax.get_xticks(), ax.get_xticklabels())}
     notes = [text for text in ax.texts if isinstance(text, Annotation)]
-    return [f"{names.get(note.xy[0], worded('at {place}', place=note.xy))}: {note.get_text()}" for note in notes]
+    lines: list[str] = []
+    for note in notes:
+        name = names.get(note.xy[0], worded("at {place}", place=note.xy))
+        lines.append(f"{name}: {note.get_text()}")
+    return lines

@@ -1,12 +1,13 @@
 """The catalogs: complete, up to date, and in each message what its English has, too."""
 
+import ast
 import io
 import re
 
 import pytest
 from babel.messages.pofile import write_po
 
-from lessons.wording import ENGLISH, available
+from lessons.wording import ENGLISH, ROOT, available
 from tests.notebooks.cells import NOTEBOOKS
 from tests.translation.test_sources import shape
 from tools.translation import catalogs, sources
@@ -43,6 +44,21 @@ def test_it_is_up_to_date_with_the_english_text(language, name):
     written = io.BytesIO()
     write_po(written, fresh, width=0, ignore_obsolete=True)
     assert written.getvalue() == catalogs.path_of(language, name).read_bytes(), "run make translate"
+
+
+def test_no_message_hides_in_an_f_string():
+    """Before Python 3.12 Babel finds none there."""
+    calls = [
+        f"{path.name}: {ast.unparse(call)}"
+        for folder in ("lessons", "tools")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for string in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", None) in catalogs.KEYWORDS
+        if call.args and isinstance(call.args[0], ast.Constant)
+    ]
+    assert calls == []
 
 
 @every_catalog

@@ -95,9 +95,10 @@ def _start() -> str:
         "A trained translator: a sentence, its translation, all layers with their attention, and one head from the "
         "inside."
     )
+    start = worded("Start the model (0.8 MB)")
     return (
         f'<img src="_static/model_studio.webp" width="1280" height="720" alt="{said}">'
-        f"<button><span>▶ {worded('Start the model (0.8 MB)')}</span></button>"
+        f"<button><span>▶ {start}</span></button>"
     )
 
 
@@ -109,8 +110,9 @@ def _write_smaller(picture: Path, target: Path) -> None:
 
 def gallery() -> str:
     """A page with each widget that lives without Python."""
+    title = worded("Widgets")
     head = worded("Each of them is alive on this page: click, drag, type, or use the keyboard.")
-    parts = [f"# {worded('Widgets')}\n\n{head}\n"]
+    parts = [f"# {title}\n\n{head}\n"]
     for name in alive.ALIVE:
         said = "\n\n".join(filter(None, [alive.about(name), alive.says(name)]))
         parts.append(f"## {name}\n\n{said}\n\n{shown(alive.example(name))}\n")
