@@ -14,6 +14,8 @@ from lessons.probes import leaks
 from lessons.tasks import Dates, Numerals, Reversal, Translation
 from tests.foreign import english, speak_foreign
 
+pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing from font")  # where there is no Chinese font
+
 
 @pytest.fixture(autouse=True)
 def foreign(monkeypatch):

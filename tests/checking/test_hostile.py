@@ -172,6 +172,7 @@ def test_a_check_reports(exercise, candidate):
     assert len(repr(report)) < 3000 and report._repr_html_()
 
 
+@pytest.mark.filterwarnings("ignore:Exception ignored in PyObject_HasAttrString")  # torch's question; since Python 3.13
 @pytest.mark.parametrize("make", [Refusing, Pretending, lambda: np.ones(2), deep, lambda: X.expand(10**4, 2, 3)])
 def test_a_check_reports_whatever_the_answer_is(make):
     thing = make()
