@@ -76,6 +76,18 @@ def test_no_output_is_left_out_of_the_comparison(name):
 
 
 @every_notebook
+def test_no_line_of_an_output_is_wider_than_the_page(name):
+    """JupyterLab breaks what is wider in the middle of a word. A figure or a table is no text there."""
+    texts = [
+        (cell.id, output.get("text") or output.data.get("text/plain", ""))
+        for cell in code_cells(name)
+        for output in cell.outputs
+        if not {"image/png", "text/html"} & output.get("data", {}).keys()
+    ]
+    assert [(place, line) for place, text in texts for line in text.splitlines() if len(line) > NARROW] == []
+
+
+@every_notebook
 def test_pictures_have_alternative_text_and_are_there(name):
     for cell in NOTEBOOKS[name].cells:
         drawings = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", cell.source) if cell.cell_type == "markdown" else []
