@@ -4,13 +4,16 @@ work/03_masked_attention.ipynb           what is opened: without outputs, so tha
 work/.course/03_masked_attention.ipynb   the edition it was made from: what differs from it is the learner's
 work/.course/before/                     the editions before, for copies that JupyterLab saved over an update
 work/.course/language                    the language of the copies
+work/.course/up_to_date.json             which copies the last start found up to date, and in which state
 """
 
 import json
 import os
 import tempfile
 import warnings
+from contextlib import suppress
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 
 import nbformat
@@ -22,6 +25,7 @@ from lessons import wording
 from lessons.wording import SENTENCES, listed, worded
 
 ROOT = Path(__file__).resolve().parent.parent
+STATES = "up_to_date.json"
 HOME = Path(os.environ.get("COURSE_FOLDER", ROOT))  # where `work/` is; elsewhere if one course serves a class
 
 
@@ -70,8 +74,25 @@ class Copies:
         return made
 
     def outdated(self) -> list[str]:
-        """The copies that were made from an edition other than the present one."""
-        return [name for name in self.names() if (self.own / name).exists() and self.is_outdated(name)]
+        """The copies that were made from an edition other than the present one.
+
+        What was up to date is asked again only when one of its files has changed: to read them all takes half a second.
+        """
+        states = {name: self._state(name) for name in self.names() if (self.own / name).exists()}
+        known = _read_states(self.origin / STATES)
+        found = [name for name, state in states.items() if known.get(name) != state and self.is_outdated(name)]
+        if (fresh := {name: state for name, state in states.items() if name not in found}) != known:
+            with suppress(CopyError):  # then the next start takes longer
+                write_bytes(json.dumps(fresh, indent=1).encode(), self.origin / STATES)
+        return found
+
+    def _state(self, name: str) -> str:
+        """A hash of all the files that `is_outdated` reads."""
+        folders = self.notebooks, self.own, self.origin, self.origin / "before"
+        catalog = wording.CATALOGS / self.language / "LC_MESSAGES" / f"{Path(name).stem}.po"
+        paths = *(folder / name for folder in folders), catalog
+        parts = [path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else b"" for path in paths]
+        return sha256(self.language.encode() + b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
     def is_outdated(self, name: str) -> bool:
         origin = self.made_from(name)
@@ -140,6 +161,14 @@ def read(path: Path) -> NotebookNode:
         found = worded("{file} is not a valid notebook ({reason}).", file=path.name, reason=reason[:120])
         raise CopyError(listed([found, advice], SENTENCES)) from error
     return notebook
+
+
+def _read_states(path: Path) -> dict[str, str]:
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def sources_of(notebook: NotebookNode | None) -> set[tuple[str, str]]:

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from lessons import progress
 from tests.notebooks.cells import ROOT
 from tools import merge, reset, update
-from tools.copies import Copies, CopyError, dated, read, write
+from tools.copies import STATES, Copies, CopyError, dated, read, write
 
 NAME = "03_masked_attention.ipynb"
 
@@ -276,6 +276,26 @@ def test_outputs_stay_where_the_code_does(course):
     after_it = read(course.own / NAME)
     assert cell_of(after_it, "shown").execution_count == 7 and cell_of(after_it, "shown").outputs
     assert cell_of(after_it, "check").execution_count is None and not cell_of(after_it, "check").outputs
+
+
+def test_an_unchanged_course_is_not_read_again(course, monkeypatch):
+    course.outdated()
+    asked = []
+    monkeypatch.setattr(Copies, "is_outdated", lambda self, name: asked.append(name))
+    assert course.outdated() == asked == []
+    learn(course, lambda notebook: notebook.cells.append(text("own", "A note")))
+    assert course.outdated() == [] and asked == [NAME]
+    publish(course, lambda notebook: notebook.cells.append(text("more", "More")))
+    course.outdated()
+    Copies(course.own.parent, "zh_CN").outdated()
+    assert asked == [NAME] * 3
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"x": 1}'])
+def test_what_is_known_of_the_copies_may_be_anything(course, content):
+    (course.origin / STATES).write_text(content)
+    publish(course, lambda notebook: notebook.cells.append(text("more", "More")))
+    assert course.outdated() == course.outdated() == [NAME]
 
 
 def test_outputs_of_the_edition_alone_are_no_new_edition(course):

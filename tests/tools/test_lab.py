@@ -35,6 +35,19 @@ def test_the_settings_reach_jupyterlab_and_stay_behind_the_users_own():
     assert os.environ == {**before, "JUPYTER_CONFIG_PATH": str(lab.ROOT / "tools" / "jupyter")}
 
 
+def test_what_no_lesson_needs_is_not_started():
+    from jupyter_core.paths import jupyter_config_path
+    from jupyter_server.extension.config import ExtensionConfigManager
+    from jupyterlab.labapp import LabApp
+
+    lab.set_environment()
+    extensions = ExtensionConfigManager(read_config_path=jupyter_config_path()).get_jpserver_extensions()
+    assert extensions["jupyterlab"] and not extensions["jupyter_lsp"]  # it looks for language servers, by npm
+    app = LabApp()
+    app.load_config_file()
+    assert app.extension_manager == "readonly"  # the other one opens a client for the package index
+
+
 def test_a_path_that_is_set_stays(home):
     os.environ["JUPYTER_CONFIG_PATH"] = str(home)
     lab.set_environment()
