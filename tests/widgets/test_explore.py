@@ -14,6 +14,7 @@ import torch
 from lessons.display import show, show_measured
 from lessons.plots import plot_curves, plot_matrix, plot_weights
 from lessons.widgets import explore
+from lessons.widgets.function_explorer.widget import Shown
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,16 @@ def shown(explorer):
 
 def bundle(explorer):
     return explorer._repr_mimebundle_()
+
+
+def test_the_first_result_is_there_from_the_beginning(monkeypatch):
+    opened, really_open = [], Shown.open
+    monkeypatch.setattr(Shown, "open", lambda self: (opened.append(self.get_state()), really_open(self)))
+    for function in (given_back, lambda x: x / 0):
+        explore(function, x=(1, 5))
+    good, bad = opened
+    assert "3" in good["result"] and good["wording"]["language"] == "en"
+    assert "division by zero" in bad["problem"]
 
 
 # Controls

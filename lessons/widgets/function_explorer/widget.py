@@ -16,7 +16,7 @@ from typing import Any
 import anywidget
 import torch
 from ipywidgets import VBox
-from traitlets import Dict, Unicode
+from traitlets import Dict, Unicode, default
 
 from lessons.plots.pictures import STORED_EDITION
 from lessons.widgets.front_end import front_end, style, wording_of
@@ -35,6 +35,10 @@ class Shown(anywidget.AnyWidget):
     problem = Unicode().tag(sync=True)
     wording = Dict(read_only=True).tag(sync=True)
 
+    @default("wording")
+    def _current_wording(self) -> dict[str, Any]:
+        return wording_of(self._esm)
+
 
 class Explorer(VBox):
     """Controls, and below them what the function gives for their values.
@@ -46,14 +50,13 @@ class Explorer(VBox):
         self.function = function
         self.controls = make_controls(function, controls)
         self._random = torch.get_rng_state()
-        self._shown = Shown()
-        self._shown.set_trait("wording", wording_of(Shown._esm))
         self._result = Result("", "")
+        # A later message can get lost: anywidget drops those to a widget that a busy page did not load within 2 s.
+        self._shown = Shown(**self._try())
         super().__init__([*self.controls.values(), self._shown])
         self.add_class("fe-box")
         for control in self.controls.values():
             control.observe(self._call, "value")
-        self._call()
 
     @property
     def call(self) -> str:
@@ -71,19 +74,22 @@ class Explorer(VBox):
             return f"explore: {self.call}\n{self.problem}"
         return self._result.text if self._result.picture else f"explore: {self.call}\n{self._result.text}"
 
-    def _call(self, _: Any = None) -> None:
+    def _call(self, _: Any) -> None:
         """Show what the function gives now."""
+        with self._shown.hold_sync():
+            for name, value in self._try().items():
+                setattr(self._shown, name, value)
+
+    def _try(self) -> dict[str, str]:
+        """What the function gives now: the traits of Shown that change."""
         values = {name: _exact(control.value) for name, control in self.controls.items()}
         try:
             self._result = run(self.function, values, self.call, self._random)
-            shown = {"result": self._result.html, "problem": ""}
+            return {"result": self._result.html, "problem": ""}
         except NoResult as error:
-            shown = {"problem": worded("{where}: {what}", where=self.call, what=error)}
+            return {"problem": worded("{where}: {what}", where=self.call, what=error)}
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            shown = {"problem": worded("{where}: {what}", where=self.call, what=explain(error))}
-        with self._shown.hold_sync():
-            for name, value in shown.items():
-                setattr(self._shown, name, value)
+            return {"problem": worded("{where}: {what}", where=self.call, what=explain(error))}
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """For where no script runs: the call, and a picture or a text.
