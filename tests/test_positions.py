@@ -122,6 +122,7 @@ def test_modules_give_each_token_its_position(kind, offset):
 def test_sinusoidal_positions_add_the_sinusoids():
     x = torch.randn(2, 5, 6)
     torch.testing.assert_close(SinusoidalPositions(6, max_len=9, base=50.0)(x), x + sinusoids(5, 6, base=50.0))
+    assert torch.equal(SinusoidalPositions(6, max_len=9).table, sinusoids(9, 6))
 
 
 def test_rotary_positions_turn_by_the_angles():
@@ -187,6 +188,7 @@ def test_modules_refuse_what_does_not_fit(kind, shape, offset, message):
         (lambda: RotaryPositions(7), "head_dim is 7; expected an even number"),
         (lambda: RotaryPositions(6)(torch.ones(2, 3, 8)), r"x has shape \(2, 3, 8\); expected \(..., T, 6\)"),
         (lambda: rotate(torch.ones(3, 5), torch.ones(3, 2)), r"x has shape \(3, 5\); expected .* an even number"),
+        (lambda: rotate(torch.ones(3, 9), torch.ones(3, 4)), r"x has shape \(3, 9\); expected .* an even number"),
         (lambda: rotate(torch.ones(3, 6), torch.ones(3, 6)), r"angles has shape \(3, 6\); expected .* \(3, 3\)"),
         (lambda: SinusoidalPositions(6, max_len=0), "max_len is 0; expected a whole number, 1 or more"),
         (lambda: LearnedPositions(6, max_len=0), "max_len is 0; expected a whole number, 1 or more"),

@@ -421,7 +421,7 @@ def test_a_changed_configuration_follows():
         ([[1, 2]], ones(2, 5), "src is a list; expected a tensor of integers"),
         (ones(7), ones(2, 5), r"src has shape \(7,\); expected \(B, length\)"),
         (ones(2, 7), ones(2, 5, 1), r"tgt has shape \(2, 5, 1\); expected \(B, length\)"),
-        (torch.tensor([[1, 2], [11, 3]]), ones(2, 5), "src contains 11; expected ids from 0 to 10"),
+        (torch.tensor([[0, 2], [11, 3]]), ones(2, 5), "src contains 11; expected ids from 0 to 10"),
         (ones(2, 7) * -3, ones(2, 5), "src contains -3; expected ids from 0 to 10"),
         (ones(2, 7), ones(2, 5) * 13, "tgt contains 13; expected ids from 0 to 12"),
         (ones(2, 10), ones(2, 5), "src goes up to position 9; expected positions below max_len = 9"),
