@@ -10,7 +10,7 @@ import torch
 from lessons.checkpoints import load, load_weights, save, save_weights
 
 STATE = {"step": 3, "weight": torch.arange(6.0).view(2, 3)}
-ABOUT = {"steps": 3, "name": "Übersetzer"}
+ABOUT = {"steps": 3, "name": "Übersetzer", "trained on": {"sha256": "a" * 64}}
 
 
 @pytest.fixture
@@ -36,6 +36,14 @@ def test_weights_come_back(path):
     assert about == ABOUT and torch.equal(tensors["weight"], STATE["weight"])
     assert "Übersetzer".encode() in path.read_bytes()
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_order_of_what_is_saved_does_not_count(path):
+    files = [path, path.with_name("other")]
+    tensors = {"weight": STATE["weight"], "bias": torch.zeros(2)}
+    save_weights(files[0], tensors, ABOUT)
+    save_weights(files[1], dict(reversed(tensors.items())), dict(reversed(ABOUT.items())))
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def saved(path):

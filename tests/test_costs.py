@@ -1,5 +1,6 @@
 """Costs are counted on layers small enough to count on paper."""
 
+import re
 from functools import partial
 
 import pytest
@@ -19,8 +20,10 @@ def states(cell, x):
     return state
 
 
-def test_multiply_adds_of_a_matrix_product():
-    assert multiply_adds(lambda: torch.ones(2, 3) @ torch.ones(3, 5)) == 2 * 3 * 5
+def test_multiply_adds_of_a_matrix_product(capsys):
+    counted = multiply_adds(lambda: torch.ones(2, 3) @ torch.ones(3, 5))
+    assert counted == 2 * 3 * 5 and isinstance(counted, int)
+    assert capsys.readouterr().out == ""
 
 
 def test_multiply_adds_of_attention_are_those_of_the_formula():
@@ -46,11 +49,13 @@ def test_products_beside_one_another_do_not_wait():
 
 
 def test_longest_chain_needs_a_record():
-    with pytest.raises(ValueError, match=r"result has no grad_fn"):
+    with pytest.raises(
+        ValueError, match=r"^result has no grad_fn; expected what a layer computed with gradients switched on$"
+    ):
         longest_chain(torch.ones(2))
 
 
-@pytest.mark.parametrize(("n", "expected"), [(5, 4), (14, 13)])
+@pytest.mark.parametrize(("n", "expected"), [(2, 1), (5, 4), (14, 13)])
 def test_a_convolution_of_width_3_goes_one_token_a_hop(n, expected):
     kernel = nn.Conv1d(8, 8, 3, padding=1)
     assert hops([lambda x: kernel(x.T).T], torch.randn(n, 8)) == expected
@@ -72,9 +77,16 @@ def test_hops_that_lead_nowhere_are_refused():
         hops([lambda x: 2 * x], torch.randn(5, 3))
 
 
+def test_no_more_hops_are_tried_than_there_are_steps():
+    with pytest.raises(ValueError, match="within 2 hops"):
+        hops([lambda x: 2 * x, lambda x: 2 * x, lambda x: x + x.sum(0)], torch.randn(3, 3))
+
+
 @pytest.mark.parametrize(("layers", "shape"), [([], (5, 3)), ([torch.tanh], (1, 3)), ([torch.tanh], (5,))])
 def test_hops_refuses_what_has_no_way(layers, shape):
-    with pytest.raises(ValueError, match=r"layers has \d"):
+    given = f"layers has {len(layers)}, x has shape {shape}"
+    expected = "expected one layer or more, and two tokens or more, (T, D)"
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{given}; {expected}')}$"):
         hops(layers, torch.randn(shape))
 
 
@@ -84,6 +96,12 @@ def test_cpu_seconds_is_the_median_and_leaves_the_first_run_out(monkeypatch):
     calls = []
     assert cpu_seconds(lambda: calls.append(1), repeats=3) == 2.0
     assert len(calls) == 4
+
+
+def test_cpu_seconds_runs_nine_times_and_once_before():
+    calls = []
+    cpu_seconds(lambda: calls.append(1))
+    assert len(calls) == 10
 
 
 def test_cpu_seconds_refuses_no_repeats():
@@ -98,8 +116,14 @@ def test_peak_bytes_counts_what_is_there_at_one_time():
             made = [*made, torch.zeros(100)] if keep else [torch.zeros(100)]
         return made
 
+    def one_goes():
+        large, small = torch.zeros(100), torch.zeros(10)
+        del large
+        return small, torch.zeros(50)
+
     x = torch.zeros(10)
     assert peak_bytes(lambda: torch.zeros(1000)) == 4000
+    assert peak_bytes(one_goes) == 440
     assert peak_bytes(lambda: three(keep=True)) == 1200
     assert peak_bytes(lambda: three(keep=False)) == 800  # the new one is made before the old one goes
     assert peak_bytes(lambda: x.view(2, 5)) == peak_bytes(lambda: x.add_(1)) == 0

@@ -12,6 +12,7 @@ from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, beam, greedy, last, sample
 from lessons.language_model import LanguageModel, LanguageModelConfig, generate, text_loss, train
 from lessons.positions import LearnedPositions, SinusoidalPositions
+from lessons.tiled import tiled_attention
 from lessons.torch_attention import MultiheadAttentionByHand
 from lessons.training import Recipe
 from lessons.transformer import Transformer
@@ -53,6 +54,7 @@ def small(**options):
         lambda: masks.allowed_to_additive(IDS > 0),
         lambda: attend(X, X, X, IDS[:, None] > 0)[0],
         lambda: attend(X, X, X, IDS[:, None] > 0, need_weights=False)[0],
+        lambda: tiled_attention(X, X, X, lambda query, key: key <= query),
         lambda: on_cpu(lambda: MultiHeadAttention(8, 2))(X, allowed=masks.padding(IDS, pad_id=0))[0],
         lambda: on_cpu(lambda: SinusoidalPositions(8))(X),
         lambda: on_cpu(lambda: LearnedPositions(8))(X),

@@ -43,6 +43,24 @@ def test_one_lesson_is_forgotten(file):
 def test_what_was_never_begun_is_forgotten_without_a_word(file):
     progress.forget("encoder")
     assert not file.exists()
+    progress.record("decoder", "my_layer", RIGHT)
+    kept = file.read_text()
+    progress.forget("encoder")
+    assert file.read_text() == kept
+
+
+def test_the_only_lesson_is_forgotten(file):
+    progress.record("encoder", "my_norm", RIGHT)
+    progress.forget("encoder")
+    assert progress.verdicts() == {}
+
+
+def test_a_record_holds_what_there_is_to_say(file):
+    progress.record("encoder", "my_norm", RIGHT)
+    progress.record("encoder", "my_norm", NOT_YET, "Zeilen – nicht Spalten")
+    first, second = file.read_text(encoding="utf-8").splitlines()
+    assert first == '{"lesson": "encoder", "exercise": "my_norm", "verdict": "Right"}'
+    assert second.endswith('"verdict": "Not yet", "mistake": "Zeilen – nicht Spalten"}')
 
 
 def test_a_line_that_was_cut_off_harms_no_other(file):
@@ -53,9 +71,24 @@ def test_a_line_that_was_cut_off_harms_no_other(file):
     assert progress.verdicts() == {("encoder", "one"): RIGHT, ("encoder", "two"): RIGHT}
 
 
-@pytest.mark.parametrize("line", ["[]", "3", "null", '{"verdict": "Right"}', '{"lesson": 1, "verdict": []}', "\x00"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("[]", "3", "null", "\x00"),
+        '{"verdict": "Right"}',
+        '{"lesson": 1, "verdict": []}',
+        '{"lesson": 1, "exercise": "one", "verdict": "Right"}',
+        '{"lesson": "encoder", "exercise": "one", "verdict": "Good"}',
+    ],
+)
 def test_strange_lines_are_passed_over(file, line):
     file.write_text(line + "\n")
+    progress.record("encoder", "one", RIGHT)
+    assert progress.verdicts() == {("encoder", "one"): RIGHT}
+
+
+def test_bytes_that_are_no_text_are_passed_over(file):
+    file.write_bytes(b"{\xff}\n")
     progress.record("encoder", "one", RIGHT)
     assert progress.verdicts() == {("encoder", "one"): RIGHT}
 
@@ -108,7 +141,7 @@ def test_an_empty_name_keeps_nothing_and_none_means_the_folder_of_the_course(mon
 
 
 def test_a_verdict_is_one_of_two(file):
-    with pytest.raises(ValueError, match="verdict is 'Good'; expected 'Right' or 'Not yet'"):
+    with pytest.raises(ValueError, match=r"^verdict is 'Good'; expected 'Right' or 'Not yet'$"):
         progress.record("encoder", "one", "Good")
 
 
