@@ -33,7 +33,8 @@ def test_a_smoke_run_of_a_lesson(lab):
     assert lab.errors() == []
 
 
-@pytest.mark.parametrize("any_browser", browsers.NAMES, indirect=True)
-def test_a_smoke_run_in_other_browsers(any_browser, address, capsys, request):
-    browsers.measure(any_browser, request.node.callspec.params["any_browser"], address, smoke=True)
-    assert "toggle to painted in" in capsys.readouterr().out
+@pytest.mark.parametrize("any_browser", ["firefox", "webkit"], indirect=True)
+def test_a_smoke_run_in_other_browsers(any_browser, address, capsys):
+    browsers.measure(any_browser, "it", address, smoke=True)
+    out = capsys.readouterr().out
+    assert "toggle to painted in it" in out and "the color of a heading" in out
