@@ -9,6 +9,8 @@ from functools import cache, cached_property
 from types import FunctionType
 from typing import Any
 
+OF_A_CLASS = {"__class__", "__classdict__"}  # the second since Python 3.14, where a method has annotations
+
 
 def edited(original: Any, *edits: str | tuple[str, str]) -> "Edited":
     """A function or class with one piece of its source replaced: edited(step, "dim=-1", "dim=0").
@@ -95,8 +97,8 @@ def _globals(original: Any) -> dict[str, Any]:
 
 
 def _free_variables(original: Any) -> set[str]:
-    """The names that come from a function around the original. (A method's `__class__` comes from its class.)"""
+    """The names that come from a function around the original, not from the class around a method."""
     if not isinstance(original, type):
         return set(original.__code__.co_freevars)
     methods = [inspect.unwrap(member) for member in vars(original).values() if isinstance(member, FunctionType)]
-    return {name for method in methods for name in method.__code__.co_freevars} - {"__class__"}
+    return {name for method in methods for name in method.__code__.co_freevars} - OF_A_CLASS
