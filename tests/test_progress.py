@@ -56,6 +56,7 @@ def test_the_only_lesson_is_forgotten(file):
 
 
 def test_a_record_holds_what_there_is_to_say(file):
+    file.touch()
     progress.record("encoder", "my_norm", RIGHT)
     progress.record("encoder", "my_norm", NOT_YET, "Zeilen – nicht Spalten")
     first, second = file.read_text(encoding="utf-8").splitlines()

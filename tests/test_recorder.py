@@ -36,3 +36,10 @@ def test_a_module_is_heard_down_to_its_products():
     with Recorder() as inside:
         y = layer(torch.ones(2, 3))
     assert torch.equal(inside.last("addmm")[1], y)
+
+
+def test_an_operation_gets_its_keywords():
+    with Recorder():
+        made = torch.full((2, 3), 7.0, dtype=torch.float64)
+        total = torch.add(made, made, alpha=2)
+    assert made.dtype == torch.float64 and total.unique().item() == 21

@@ -99,6 +99,13 @@ def test_no_tensor_is_larger_than_the_inputs_or_a_tile():
     assert largest == 300 * 4
 
 
+@pytest.mark.parametrize(("query_block", "key_block"), [(2, 2), (2, 3), (9, 9)])
+def test_a_rule_is_asked_tile_by_tile(query_block, key_block):
+    q, k, v = (torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(i)) for i in range(3))
+    found = tiled_attention(q, k, v, lambda i, j: j <= i, query_block=query_block, key_block=key_block)
+    torch.testing.assert_close(found, attend(q, k, v, causal(5))[0])
+
+
 def test_no_query_and_no_key():
     assert tiled_attention(X[:, :0], X, X).shape == (2, 0, 4)
     assert torch.equal(tiled_attention(X, X[:, :0], X[:, :0] + 1), X)
@@ -114,7 +121,10 @@ def test_no_query_and_no_key():
         (lambda: tiled_attention(X, X, X, causal(2)), r"allowed has shape \(2, 2\); .* broadcasts to \(2, 3, 3\)"),
         (lambda: tiled_attention(X, X, X, causal(3).int()), "allowed is a tensor of torch.int32; expected a bool"),
         (lambda: tiled_attention(X, X, X, "causal"), "allowed is a str; expected a bool tensor"),
-        (lambda: tiled_attention(X, X, X, lambda i, j: i - j), "the result of allowed is a tensor of torch.int64"),
+        (
+            lambda: tiled_attention(X, X, X, lambda i, j: i - j),
+            "the result of allowed is a tensor of torch.int64.* True = may attend$",
+        ),
         (lambda: tiled_attention(X, X, X, query_block=0), "query_block is 0; expected a whole number, 1 or more"),
         (lambda: tiled_attention(X, X, X, key_block=2.0), r"key_block is 2\.0; expected a whole number, 1 or more"),
     ],
