@@ -176,3 +176,8 @@ def test_every_exercise_keeps_its_stub(name):
     for cell in NOTEBOOKS[name].cells:
         tagged = "exercise" in cell.metadata.get("tags", [])
         assert cell.metadata.get("stub") == (cell.source if tagged else None)
+
+
+def test_the_file_is_no_program(file):
+    progress.record("encoder", "one", RIGHT)
+    assert file.stat().st_mode & 0o111 == 0
