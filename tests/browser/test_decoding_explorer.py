@@ -97,6 +97,15 @@ def test_the_browser_computes_what_distribution_computes(page):
         torch.testing.assert_close(torch.tensor(after, dtype=torch.double), right, rtol=0, atol=1e-6, msg=str(options))
 
 
+def test_on_a_phone_no_head_runs_into_the_next(page):
+    bare.show(page, DecodingExplorer())
+    page.set_viewport_size({"width": 390, "height": 844})
+    heads = page.locator(".dx-heads span").filter(visible=True).all()
+    assert heads
+    for head in heads:
+        assert head.evaluate("head => head.scrollWidth <= head.clientWidth"), head.inner_text()
+
+
 def test_drawn_candidates_are_the_likeliest(page):
     explorer = DecodingExplorer(*random_table(300), method="sampling", chosen=[7, 9])
     bare.show(page, explorer)

@@ -84,6 +84,26 @@ def test_each_fits_a_small_screen_and_nothing_sticks_out(page):
             assert width < ROOM["width"] or height <= ROOM["height"], name
 
 
+TOO_SMALL = """() => [...document.querySelectorAll(".lw :is(button, select, input, summary)")].filter(control => {
+    const { width, height } = control.getBoundingClientRect();
+    const isText = control.matches("[type=text]");
+    return control.checkVisibility() && !control.closest(".mm-field") && (Math.min(width, height) < 24
+        || (isText && parseFloat(getComputedStyle(control).fontSize) < 16));
+}).map(control => control.outerHTML.slice(0, 80))"""
+
+
+def test_a_finger_meets_each_control(browser, address):
+    """And no field is so small that a phone zooms in to it."""
+    page = browser.new_page(has_touch=True)
+    page.goto(address)
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name, make in SAMPLES.items():
+        bare.show(page, make())
+        page.evaluate("frame()")
+        assert page.evaluate(TOO_SMALL) == [], name
+    page.close()
+
+
 @every_widget
 def test_each_grid_is_one_tab_stop_and_each_cell_says_what_it_is(page, make):
     bare.show(page, make())

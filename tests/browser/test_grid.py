@@ -142,6 +142,18 @@ def test_a_stroke_paints_what_its_first_cell_becomes(shown):
     assert allowed(shown)[0] == [True] * 4
 
 
+def test_a_finger_that_scrolls_the_page_changes_nothing(shown):
+    """The browser takes the pointer away as soon as it scrolls."""
+    before = allowed(shown)
+    bare.cell(shown, "allowed", 1, 0).hover()
+    shown.mouse.down()
+    shown.evaluate("dispatchEvent(new PointerEvent('pointercancel'))")
+    shown.mouse.up()
+    shown.evaluate("frame()")
+    assert allowed(shown) == before
+    assert shown.evaluate("model.get('edits')") == []
+
+
 def test_keys_move_and_change(shown):
     bare.cell(shown, "allowed", 0, 0).focus()
     ways = [

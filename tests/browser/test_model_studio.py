@@ -284,7 +284,7 @@ def test_it_fits(shown, width, height):
     """The sentence, the translation and the hands, with the map and the zoom, or, on a small screen, one of them."""
     small(shown, width, height)
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    left, right = (shown.locator(part).bounding_box() for part in (".ms-left", ".ms-right"))
+    left, right = (shown.locator(part).bounding_box() for part in (".ms-sentence", ".ms-right"))
     is_wide, is_phone = width >= 1180, width < 600
     assert (right["x"] > left["x"] + left["width"]) == is_wide
     if not is_phone:
@@ -298,6 +298,51 @@ def test_it_fits(shown, width, height):
         assert shown.locator(".ms-zoom").is_visible() == (is_wide or is_phone or is_inside)
         assert shown.locator(".ms-views").is_visible() == (not is_wide and not is_phone)
         shown.locator('.mm-field [data-id="decoder.1.cross_attn 2"]').dispatch_event("click")
+
+
+MANY = [
+    Change("hide", side="src", token=3),
+    Change("silence", at="decoder.1.cross_attn", head=0),
+    Change("block", at="decoder.1.cross_attn", head=1, query=2, key=3),
+    Change("drop_padding"),
+    Change("block", at="decoder.1.cross_attn", head=2, query=2, key=3),
+]
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (848, 599), (390, 844)])
+def test_however_many_changes_there_are_nothing_moves(shown, studio, width, height):
+    """What is below stays where it is, the newest change is seen, and all of it fits."""
+    places = []
+    for count in range(len(MANY) + 1):
+        studio.changes = MANY[:count]
+        bare.show(shown, studio)
+        small(shown, width, height)
+        places.append(shown.locator(".ms-right").bounding_box()["y"])
+        assert width < 600 or shown.locator(".lw").bounding_box()["height"] <= height
+    assert len(set(places)) == 1
+    expect(shown.locator(".ms-switch").first).to_contain_text("head 2")
+    expect(shown.locator(".ms-switch").first).to_be_in_viewport(ratio=0.9)
+
+
+def test_at_200_percent_nothing_sticks_out(shown):
+    """1280 × 720, twice as large."""
+    small(shown, 640, 360)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 640
+    for part in (".ms-left", ".ms-next", ".ms-nexthead", ".ms-sentence", ".ms-changes"):
+        assert shown.locator(part).evaluate("part => part.scrollWidth <= part.clientWidth"), part
+    assert shown.locator(".lw").bounding_box()["height"] <= 800
+
+
+def test_on_a_phone_a_finger_meets_a_cell_and_the_translation_stays_in_view(shown):
+    small(shown, 390, 844)
+    cell = shown.locator(HANDS["cell"][0])
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    assert box["width"] >= 24 and box["height"] >= 24
+    for part in (".ms-written", ".mz-sum"):
+        expect(shown.locator(part)).to_be_in_viewport(ratio=1)
+    cell.click()
+    expect(shown.locator(".ms-remove")).to_have_count(1)
 
 
 def test_where_there_is_less_room_one_goes_into_a_head_and_back_by_keys(shown, studio):

@@ -36,6 +36,14 @@ def test_every_stop_shows_the_tensor_of_the_model(page):
         assert page.locator("[aria-current]").count() == 1
 
 
+def test_on_a_phone_a_stop_is_seen_together_with_the_button_to_the_next(page):
+    bare.show(page, ShapeTour())
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("document.querySelectorAll('h1, h2, h3').forEach(heading => heading.remove())")
+    for part in ("next", "name", "grid"):
+        expect(page.locator(f'[data-part="{part}"]')).to_be_in_viewport(ratio=1)
+
+
 def test_keys_walk(page):
     tour = ShapeTour()
     bare.show(page, tour)

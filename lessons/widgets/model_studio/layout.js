@@ -11,6 +11,7 @@ const WORDS_WIDTH = 100; // width of the next words
 const MARGIN = 3;
 const ABOVE = 16; // over the rows: the layer's name
 const NAME = 15; // under the heads: the sublayer's name
+const LABEL = 16; // under a strip: its name
 const CORRIDOR = 18; // between the lanes: the memory's way
 const ROW = [10, 18];
 const BLOCK = [89, 150]; // width of an attention
@@ -118,5 +119,5 @@ export function memoryPath({ parts, lanes, corridor }) {
     const bottom = lanes.tgt.top - 3;
     return `M${x} ${corridor}V${bottom}M${x - 4} ${bottom - 5}l4 5l4 -5`;
   };
-  return `M${from} ${lanes.src.bottom + 2}V${corridor}M${Math.min(from, ...goals)} ${corridor}H${Math.max(from, ...goals)}` + goals.map(arrow).join("");
+  return `M${from} ${lanes.src.bottom + LABEL}V${corridor}M${Math.min(from, ...goals)} ${corridor}H${Math.max(from, ...goals)}` + goals.map(arrow).join("");
 }

@@ -360,7 +360,7 @@ class ModelStudioView extends View {
       [{ kind: "drop_padding" }, worded("No padding mask")],
     ];
     if (config.positions) everywhere.push([{ kind: "drop_positions" }, worded("No positions")]);
-    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, worded("Silence head {head} <span class=ms-more>of {place}</span>", { head, place: placeName(place) })]);
+    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, worded("Silence head {head}", { head })]);
     if (place) everywhere.unshift([{ kind: "cut", at: place }, worded("Cut {place}", { place: placeName(place) })]);
     this.put("hands", everywhere.map(([change, text]) => flipper(changes, change, text)).join(""));
     this.root.querySelector(".ms-scope").hidden = !place.endsWith("attn");
@@ -370,7 +370,7 @@ class ModelStudioView extends View {
     const count = changes.length;
     const said = { active: active.length, count };
     this.write("count", !count ? worded("Your changes") : active.length < count ? worded("Your changes: {active} of {count} on", said) : worded("Your changes: {count}", said));
-    this.put("changes", count ? changes.map(({ on, ...change }) => {
+    this.put("changes", count ? changes.toReversed().map(({ on, ...change }) => { // the newest is seen first
       const text = escapeText(sayChange(change, names, this.about.words.tgt));
       return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: on ? worded("{change}: on", { change: text }) : worded("{change}: off", { change: text }) })}` +
         `${press({ remove: change }, "×", { kind: "ms-remove", label: worded("remove: {change}", { change: text }) })}</li>`;

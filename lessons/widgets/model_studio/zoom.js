@@ -10,9 +10,10 @@ const CELL = [12, 34];
 const LINE = [12, 24]; // height of a row
 const TALL = 160; // pixels for all rows
 const FEATURES = 40; // width of q, k, v and output
-const HEAD_ROOM = 44;
-const SIGNS = 124; // width of the signs between them
-const PHONE = 600; // a smaller width has two grids in a row
+const HEAD_ROOM = 54;
+const SIGNS = 136; // width of the signs between them
+const SIGN = 34; // one of them
+const PHONE = 600; // a smaller width has one grid in a row, with cells for a finger
 const TERMS = 4; // written out of each sum
 const UNITS_SHOWN = 8;
 const CHANGED = 0.02;
@@ -124,14 +125,16 @@ export class Zoom {
     const old = before && before !== this.state.now ? take(before.places[place]) : null;
     this.old = old && String(old.weights.shape) === String(this.shown.weights.shape) ? old : null;
     const [queries, keys] = this.shown.weights.shape;
-    const rowHeight = Math.round(Math.min(Math.max(TALL / Math.max(queries, keys), LINE[0]), LINE[1]));
+    const isPhone = this.width < PHONE;
+    const rowHeight = isPhone ? LINE[1] : Math.round(Math.min(Math.max(TALL / Math.max(queries, keys), LINE[0]), LINE[1]));
     const names = (tokens) => Math.min(Math.max(...tokens.map((token) => token.length)) * 6.2 + 6, 64);
     const cross = this.queries !== this.keys;
     const rest = 4 * FEATURES + names(this.queries) + (cross ? names(this.keys) : 0) + SIGNS;
-    const room = this.width < PHONE ? (this.width - 44) / 2 : ((this.width || 820) - rest) / 3;
+    const room = isPhone ? this.width - SIGN - names(this.queries) : ((this.width || 820) - rest) / 3;
     const across = Math.floor(Math.min(Math.max(room / keys, CELL[0]), CELL[1]));
     const { scores, mask, weights } = this.parts;
     const grids = (this.grids = { scores, mask, weights });
+    for (const grid of Object.values(grids)) grid.unnamed = !isPhone;
     const values = (name) => inRows(this.shown[name].data, queries);
     const labels = { rows: this.queries, columns: this.keys, size: [across, rowHeight] };
     const blocked = values("allowed").map((row) => row.map((x) => !x));

@@ -230,11 +230,12 @@ export class Grid {
     const [r, c] = place;
     this.stroke = { to: this.values[r][c] ? 0 : 1, last: place, cells: new Set() };
     this.strokeTo(r, c);
-    const end = () => {
+    const end = ({ type }) => {
       for (const name of ["pointerup", "pointercancel"]) window.removeEventListener(name, end, true);
       const cells = [...this.stroke.cells].map((text) => text.split(",").map(Number));
       this.stroke = null;
-      this.onPaint(cells, true);
+      const isDone = type === "pointerup"; // a finger that scrolls the page changes nothing
+      this.onPaint(isDone ? cells : [], isDone);
     };
     for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, end, true);
   }
