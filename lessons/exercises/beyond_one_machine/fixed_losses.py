@@ -50,6 +50,10 @@ bug_hunt = Exercise(
             "and divides by N. So with N processes yours are N times too small.",
         ),
         Mistake(
+            edited(losses_of_processes, " * len(sums) / total", " / total / len(sums)"),
+            "You divide by N, and DDP divides by N once more. Multiply by N, so that only the sum is left.",
+        ),
+        Mistake(
             edited(losses_of_processes, "/ total", "/ tokens.sum(dim=1)"),
             "You multiply by N to make up for DDP's mean, and still divide by the tokens of the process alone.",
         ),

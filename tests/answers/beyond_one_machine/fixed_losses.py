@@ -34,6 +34,8 @@ with wrong("The bug is still there"):
 
 edit(" * len(sums)", "", "DDP *averages* the gradients")
 
+edit("* len(sums)", "/ len(sums)", "DDP divides by N once more")
+
 edit("tokens.sum()", "tokens.sum(dim=1)", "You multiply by N to make up")
 
 edit("* len(sums)", "* sums.numel()", "the number of all parts")
