@@ -214,14 +214,14 @@ class Lab:
         return images.evaluate_all(PICTURES)
 
 
-def wait_for(condition, every=0.05):
-    """Wait until there is what `condition` returns, and return it; every: seconds."""
-    end = time.monotonic() + PATIENCE / 1000
+def wait_for(condition, every=0.05, patience=PATIENCE):
+    """Wait until there is what `condition` returns, and return it; every: seconds; patience: milliseconds."""
+    end = time.monotonic() + patience / 1000
     while time.monotonic() < end:
         if found := condition():
             return found
         time.sleep(every)
-    raise TimeoutError(f"waited for {PATIENCE / 1000:.0f} seconds")
+    raise TimeoutError(f"waited for {patience / 1000:.0f} seconds")
 
 
 def find_browser():

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.browser import PATIENCE
 from tests.browser.lab import ALL_HAVE_RUN, ERRORS, FRESH, SLOW, TOKEN, without_outputs
 from tests.browser.work import WORK, cell, operate
 
@@ -69,8 +70,13 @@ def run_all(visitor, server, name, lesson=None):
         for each in notebook["cells"]:
             each["source"] = "".join(each["source"]).replace(*lesson.edit)
     (folder / FRESH).write_text(json.dumps(notebook), encoding="utf-8")
-    visitor.goto(f"{server.url}/lab/tree/notebooks/{FRESH}?reset&token={TOKEN}")
-    visitor.wait_until(IS_IDLE)
+    address = f"{server.url}/lab/tree/notebooks/{FRESH}?reset&token={TOKEN}"
+    visitor.goto(address)
+    try:
+        visitor.wait_until(IS_IDLE, patience=PATIENCE / 4)
+    except TimeoutError:  # seen once in WebKit: JupyterLab never heard of its kernel
+        visitor.goto(address)
+        visitor.wait_until(IS_IDLE)
     visitor.click(".lm-MenuBar-item:nth-child(4)")
     visitor.wait_for('[data-command="runmenu:run-all"]', "Run All Cells")
     visitor.click('[data-command="runmenu:run-all"]')

@@ -43,8 +43,8 @@ PLACE = """(selector, tell) => {
 class Visitor:
     """A page. Selectors are CSS, and the first element counts; functions are JavaScript and take one argument."""
 
-    def wait_until(self, function, argument=None, every=0.05):
-        wait_for(lambda: self.evaluate(function, argument), every)
+    def wait_until(self, function, argument=None, every=0.05, patience=PATIENCE):
+        wait_for(lambda: self.evaluate(function, argument), every, patience)
 
     def wait_for(self, selector, text=None):
         """Wait until this element can be seen, and says this."""
