@@ -206,7 +206,7 @@ def baseline(items: list[pytest.Item]) -> dict[str, Any]:
     items[0].config.pluginmanager.register(hits)
     known: dict[str, dict[str, Any]] = {}
     for item, following in zip(items, [*items[1:], None]):
-        hits.now = set()
+        hits.now, said, seconds = set(), "", 0.0
         for _ in range(2):
             start, modules = time.process_time(), len(sys.modules)
             said = failure(item, following)
