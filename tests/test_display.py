@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
+from matplotlib.figure import Figure
 from PIL import Image
 
 from lessons.attention import attend
@@ -70,6 +71,13 @@ def test_the_same_figure_gives_the_same_bytes():
     one, other = (show(plot_matrix([[1.0, 2.0]]), alt="twice") for _ in range(2))
     assert one == other
     assert b"Software" not in one.png
+
+
+def test_a_figure_is_drawn_once(monkeypatch):
+    drawn, draw = [], Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda figure, *rest: [drawn.append(figure), draw(figure, *rest)])
+    show(plot_matrix([[1.0, 2.0]]), alt="two numbers")
+    assert len(drawn) == 1
 
 
 def test_areas_keep_their_color_and_edges_share_a_few():

@@ -147,6 +147,13 @@ def test_labels_are_numbers_unless_they_are_given(plot, values):
     assert ax.get_title() == "a title"
 
 
+@pytest.mark.parametrize(("name", "rotation"), [("a", 0), ("a very long name", 90)])
+def test_names_of_columns_stand_upright_where_they_overlap(name, rotation):
+    ax = plot_matrix(VALUES, columns=[name] * 3, rows=["a very long name"] * 2)
+    assert [label.get_rotation() for label in ax.get_xticklabels()] == [rotation] * 3
+    assert [label.get_rotation() for label in ax.get_yticklabels()] == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("plot", "title", "rows", "columns"),
     [

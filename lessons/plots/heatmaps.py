@@ -4,8 +4,8 @@ In weights and masks bright means large, or visible. Special cells never differ 
 blocked cell, −∞ is on black, NaN on cross-hatched white.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -39,8 +39,6 @@ def plot_matrix(
     decimals: of the numbers in the cells; None draws no numbers. limits: the values at both ends of the color map.
     Returns the Axes; a wrong shape or number of labels is a ValueError.
     """
-    import seaborn as sns  # here, since it brings pandas: a kernel that draws nothing starts sooner
-
     matrix = _matrix(values, "values")
     crossed = np.zeros(matrix.shape, dtype=bool) if blocked is None else _matrix(blocked, "blocked").astype(bool)
     if crossed.shape != matrix.shape:
@@ -50,28 +48,15 @@ def plot_matrix(
     special = crossed | ~np.isfinite(matrix)
     low, high = limits or _symmetric(matrix[~special])
     ax = ax or plt.subplots(figsize=_size(matrix.shape), layout="constrained")[1]
-    with _alone(ax):
-        sns.heatmap(
-            np.where(special, 0.0, matrix),
-            mask=special,
-            cmap=cmap,
-            vmin=low,
-            vmax=high,
-            cbar=False,
-            linewidths=1,
-            linecolor="white",
-            xticklabels=columns,
-            yticklabels=rows,
-            ax=ax,
-        )
+    cells = np.ma.masked_array(np.where(special, 0.0, matrix), special)
+    ax.pcolormesh(cells, cmap=cmap, vmin=low, vmax=high, linewidth=1, edgecolors="white")
+    _name_cells(ax, rows, columns)
     if decimals is not None:
         whole(0, decimals=decimals)
         _write_numbers(ax, matrix, ~special, decimals)
     for row, column in np.argwhere(special).tolist():
         _mark(ax, row, column, matrix[row, column], crossed[row, column])
     ax.set(xlabel=f"{worded(column_axis)} →", ylabel=f"← {worded(row_axis)}", title=worded(title))
-    ax.tick_params(axis="y", rotation=0)
-    ax.tick_params(axis="both", length=0)
     return ax
 
 
@@ -123,20 +108,16 @@ def _size(shape: tuple[int, int]) -> tuple[float, float]:
     return 1.6 + 0.62 * shape[1], 1.2 + 0.46 * shape[0]
 
 
-@contextmanager
-def _alone(ax: Axes) -> Generator[None]:
-    """As if nothing else were on the figure: seaborn draws it all, to see whether the names of the columns overlap."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    engine = figure.get_layout_engine()
-    others = [other for other in figure.axes if other is not ax and other.get_visible()]
-    for other in others:
-        other.set_visible(False)
-    figure.set_layout_engine("none")
-    yield
-    figure.set_layout_engine(engine)
-    for other in others:
-        other.set_visible(True)
+def _name_cells(ax: Axes, rows: list[str], columns: list[str]) -> None:
+    """The first row on top, and a name for each row and column; those of columns are upright where they overlap."""
+    ax.spines[:].set_visible(False)
+    ax.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, rows, va="center")
+    ax.tick_params(length=0)
+    boxes = [name.get_window_extent() for name in ax.get_xticklabels()]
+    if any(left.overlaps(right) for left, right in pairwise(boxes)):
+        ax.tick_params(axis="x", rotation=90)
 
 
 def _write_numbers(ax: Axes, matrix: np.ndarray, where: np.ndarray, decimals: int) -> None:

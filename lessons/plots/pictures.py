@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -53,17 +54,25 @@ class Picture:
 def take_picture(figure: Figure, alt: str, *, measured: bool = False) -> Picture:
     """The figure as a picture; the figure is closed. measured: the words leave the numbers out."""
     say_if_missing(language())
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
+    image = draw(figure)
     text = worded("measured here") if measured else "\n".join(describe(ax) for ax in figure.axes).rstrip()
     plt.close(figure)
-    return Picture(with_palette(Image.open(buffer)), round(figure.get_figwidth() * 96), alt, text)
+    png = with_palette(image, optimize=bool(os.environ.get(STORED_EDITION)))
+    return Picture(png, round(figure.get_figwidth() * 96), alt, text)
 
 
-def with_palette(image: Image.Image, colors: int = COLORS) -> bytes:
-    """The image as a small PNG."""
+def draw(figure: Figure) -> Image.Image:
+    """The figure's pixels. It is drawn once; `savefig` draws it twice, the first time to lay it out."""
+    figure.set(dpi=DPI, facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+
+
+def with_palette(image: Image.Image, colors: int = COLORS, *, optimize: bool = True) -> bytes:
+    """The image as a small PNG. optimize: a tenth smaller, in six times the time."""
     smaller = io.BytesIO()
-    in_few_colors(image, colors).save(smaller, format="png", optimize=True)
+    in_few_colors(image, colors).save(smaller, format="png", optimize=optimize)
     return smaller.getvalue()
 
 
@@ -74,5 +83,6 @@ def in_few_colors(image: Image.Image, colors: int = COLORS) -> Image.Image:
     rare = np.array(picture.histogram()[: len(palette)]) < RARE * picture.width * picture.height
     step = 255 / (SHADES - 1)
     palette[rare] = np.round(np.round(palette[rare] / step) * step)
-    picture.putpalette(palette.flatten().tolist())
-    return picture.convert("RGB").quantize(colors, dither=Image.Dither.NONE)
+    different, which = np.unique(palette, axis=0, return_inverse=True)
+    picture.putpalette(different.astype(int).flatten().tolist())
+    return picture.point(np.resize(which, 256).tolist())

@@ -17,7 +17,7 @@ from PIL import Image
 from torch import Tensor
 
 from lessons.plots import plot_mask, plot_matrix
-from lessons.plots.pictures import DPI, Picture, take_picture, with_palette
+from lessons.plots.pictures import DPI, Picture, draw, take_picture, with_palette
 from lessons.widgets.shared.errors import cut
 from lessons.wording import worded
 
@@ -155,9 +155,7 @@ def with_caption(picture: Picture, caption: str) -> bytes:
     below = Image.open(io.BytesIO(picture.png)).convert("RGB")
     figure = Figure(figsize=(below.width / DPI, 0.3))
     figure.text(0.02, 0.5, caption, va="center", fontproperties=FontProperties(family="monospace", size=9))
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, facecolor="white")
-    above = Image.open(buffer).convert("RGB")
+    above = draw(figure)
     whole = Image.new("RGB", (below.width, above.height + below.height), "white")
     whole.paste(above, (0, 0))
     whole.paste(below, (0, above.height))
