@@ -121,7 +121,7 @@ def intervene(model: Model, changes: Sequence[Change]) -> Generator[None]:
                     hook = _masking(model, place, masks, ids)
                     stack.callback(module.register_forward_pre_hook(hook, with_kwargs=True).remove)
                 if heads := [change.head for change in here if change.kind == "silence" and change.head is not None]:
-                    hook = _silencing(module.num_heads, heads)
+                    hook = silencing(module.num_heads, heads)
                     stack.callback(module.out_proj.register_forward_pre_hook(hook).remove)
             if any(change.kind == "cut" for change in here):
                 stack.callback(module.register_forward_hook(_give_zero).remove)
@@ -262,7 +262,7 @@ def _set_cells(allowed: Tensor, change: Change, key_side: str) -> None:
         allowed[:, heads, change.query, change.key] = change.kind == "allow"
 
 
-def _silencing(num_heads: int, heads: list[int]) -> Callable[..., Any]:
+def silencing(num_heads: int, heads: list[int]) -> Callable[..., Any]:
     """A pre-hook of the output projection: (B, Q, H · d) with the features of these heads 0."""
 
     def silence(_: nn.Module, inputs: tuple[Tensor, ...]) -> Any:
