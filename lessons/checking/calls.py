@@ -11,10 +11,14 @@ from lessons.wording import listed, worded
 
 
 def whole_number(candidate: Callable[..., Any], *inputs: Any) -> Tensor | None:
-    """For a function that counts: 12, 12.0 and torch.tensor(12) are the same answer."""
+    """For a function that counts: 12 and torch.tensor(12) are the same answer."""
     count = candidate(*inputs)
     if count is None:
         return None
+    if isinstance(count, float) and count == int(count):
+        raise TypeError(
+            worded("expected a whole number, got the float {found!r}: / gives a float, // a whole number", found=count)
+        )
     if isinstance(count, bool | str) or count != int(count):
         raise TypeError(worded("expected a whole number, got {found!r}", found=count))
     return torch.tensor(int(count))

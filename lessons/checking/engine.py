@@ -27,7 +27,7 @@ from lessons.checking.comparing import (
     wrong_number,
 )
 from lessons.checking.edits import actual
-from lessons.checking.relations import related, spread
+from lessons.checking.relations import related, spread, whole_multiples
 from lessons.checking.reports import Hints, Report, show
 from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
 from lessons.checking.stages import Step, first_difference
@@ -70,6 +70,8 @@ class Exercise:
         but what the lesson has imported by then. in_package: where the package has it, "lessons.masks.causal".
     stages: for a whole of several steps: like `call`, but its first argument is a function record(name, value), and it
         records the steps in their order. Where a mistake is not known, the first step that differs is named.
+    parts: for a count: the sizes of what it adds up, by name. Where a mistake is not known, the parts of which there
+        are too many or too few are named, if there are more cases than parts.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Exercise:
     lesson: str = ""
     call: Callable[..., Any] = lambda candidate, *inputs: candidate(*inputs)
     stages: Callable[..., Any] | None = None
+    parts: Callable[..., dict[str, int]] | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def check(self, candidate: Any) -> Report:
@@ -177,6 +180,8 @@ class Exercise:
     def texts(self) -> list[str]:
         """All that it says to a learner, for the catalogs in other languages."""
         said = [*self.hints, *(mistake.hint for mistake in self.mistakes), *self.outputs]
+        if self.parts:
+            said += self.parts(*self.draw()[0].inputs.values())
         return [*said, *(case.about for case in self.draw() if case.about)]
 
     def _said(self, text: str) -> str:
@@ -280,6 +285,7 @@ class Exercise:
         if cases[first].inputs and not gradients_alone:
             relations = self._related(cases[first], [(got[i], want[i]) for i in wrong])
             told.append(self._right_ones(got[first], want[first]))
+            told.append(self._miscounted(cases, got, want))
             told.append(self._without_effect(candidate, cases[first], got[first]))
             told += relations or [self._first_stage(candidate, cases[first]) or self._spread(got[first], want[first])]
         return "\n".join(story for story in told if story)
@@ -341,6 +347,24 @@ class Exercise:
     def _spread(self, got: Outcome, want: Outcome) -> str | None:
         place = self._first_wrong(got, want)
         return None if place is None else spread(got.results[place], want.results[place])
+
+    def _miscounted(self, cases: list[Case], got: list[Outcome], want: list[Outcome]) -> str | None:
+        """Of which parts a count has too many or too few."""
+        if self.parts is None or not all(is_tensor(outcome.results[0]) for outcome in got if not outcome.error):
+            return None
+        sizes = [self.parts(*case.inputs.values()) for case in cases]
+        off = [int(mine.results[0] - right.results[0]) for mine, right in zip(got, want) if not mine.error]
+        times = whole_multiples([[*each.values()] for each in sizes], off) if len(off) == len(cases) else None
+        return listed(
+            [
+                worded("{count} × {part} too many.", count=count, part=self._said(part))
+                if count > 0
+                else worded("{count} × {part} too few.", count=-count, part=self._said(part))
+                for part, count in zip(sizes[0], times or [])
+                if count
+            ],
+            SENTENCES,
+        )
 
     def _first_stage(self, candidate: Any, case: Case) -> str | None:
         """For a whole of several steps: the first that differs."""

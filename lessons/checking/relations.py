@@ -282,6 +282,20 @@ def spread(mine: Tensor, right: Tensor) -> str | None:
     return worded("Your numbers: {mine}; expected: {right}.", mine=_range(mine), right=_range(right))
 
 
+def whole_multiples(parts: Sequence[Sequence[int]], totals: Sequence[int]) -> list[int] | None:
+    """How many of each part make the totals: the only whole numbers for which it is right in every row.
+
+    parts: a row of sizes for each total. None if there are no such numbers, or if they aren't the only ones.
+    """
+    sizes, sums = torch.tensor(parts).double(), torch.tensor(totals).double()
+    scale = sizes.amax(dim=1, keepdim=True)
+    rows = sizes / scale
+    if len(rows) <= len(rows[0]) or torch.linalg.matrix_rank(rows) < len(rows[0]):
+        return None
+    times = torch.linalg.lstsq(rows, sums[:, None] / scale).solution.round().flatten()
+    return times.long().tolist() if torch.equal(sizes @ times, sums) else None
+
+
 def _range(numbers: Tensor) -> str:
     low, high = numbers.min().item(), numbers.max().item()
     return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else worded("{low:.4g} to {high:.4g}", low=low, high=high)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lessons.checking import relations
-from lessons.checking.relations import named, related, relation, spread
+from lessons.checking.relations import named, related, relation, spread, whole_multiples
 
 torch.manual_seed(0)
 X = torch.randn(3, 4)
@@ -152,6 +152,14 @@ def test_the_spread():
     assert spread(*lines) == "Your numbers: -2 to 5; expected: 1."
     assert spread(lines[0][:3], lines[1][:3]) is None
     assert spread(lines[0] / 0, lines[1]) is None
+
+
+def test_of_what_a_count_has_too_many():
+    parts = [[12, 4, 3], [10, 5, 2], [21, 3, 7], [4_000_000, 2_000, 2_000]]
+    assert whole_multiples(parts, [12 - 8, 10 - 10, 21 - 6, 4_000_000 - 4_000]) == [1, -2, 0]
+    assert whole_multiples(parts, [5, 0, 15, 3_996_000]) is None
+    assert whole_multiples(parts[:3], [4, 0, 15]) is None  # too few rows to be sure
+    assert whole_multiples([[row[0], row[1], row[1]] for row in parts], [4, 0, 15, 3_996_000]) is None
 
 
 @pytest.mark.parametrize("group", ["SHAPED", "BOOLEAN", "NUMERICAL"])

@@ -16,11 +16,30 @@ def count_llama(vocabulary: int, d_model: int, num_layers: int, num_heads: int, 
     return 2 * vocabulary * d_model + num_layers * layer + d_model
 
 
+def _parts(
+    vocabulary: int, d_model: int, num_layers: int, num_heads: int, num_kv_heads: int, d_ff: int
+) -> dict[str, int]:
+    """What may be counted too often, or not often enough."""
+    keys = num_kv_heads * d_model // num_heads
+    return {
+        "vocabulary · d_model (the embedding, the output projection)": vocabulary * d_model,
+        "num_layers · d_model² (W_q, W_o)": num_layers * d_model**2,
+        "num_layers · d_model · num_kv_heads · head_dim (W_k, W_v)": num_layers * d_model * keys,
+        "num_layers · d_model · d_ff (gate, up, down)": num_layers * d_model * d_ff,
+        "num_layers · d_model (a norm, or a bias, in each layer)": num_layers * d_model,
+        "d_model (one norm, or one bias)": d_model,
+        "num_layers · num_kv_heads · head_dim (biases of keys and values)": num_layers * keys,
+        "num_layers · d_ff (biases of gate and up)": num_layers * d_ff,
+        "vocabulary (a bias of the output projection)": vocabulary,
+    }
+
+
 counting = Exercise(
     lesson="16",
     name="my_count",
     reference=count_llama,
     call=whole_number,
+    parts=_parts,
     cases=lambda generator: [
         Case(
             {
@@ -36,6 +55,13 @@ counting = Exercise(
         for vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff, about in [
             (5, 8, 2, 4, 2, 3, ""),
             (11, 12, 3, 6, 2, 7, ""),
+            (7, 6, 1, 3, 1, 10, ""),
+            (3, 4, 5, 2, 1, 6, ""),
+            (13, 16, 2, 4, 1, 5, ""),
+            (9, 10, 4, 5, 1, 4, ""),
+            (2, 12, 2, 3, 1, 9, ""),
+            (8, 6, 3, 2, 1, 2, ""),
+            (4, 15, 1, 5, 1, 8, ""),
             (128256, 4096, 32, 32, 8, 14336, ""),
             (32000, 4096, 32, 32, 32, 11008, "as many heads of keys as of queries"),
         ]
@@ -58,6 +84,28 @@ counting = Exercise(
                     count_llama,
                     ("2 * d_model * d_model", "2 * d_model * d_model + d_model"),
                     ("2 * d_model * num_kv", "2 * (d_model + 1) * num_kv"),
+                )
+            ],
+        ),
+        Mistake(
+            edited(count_llama, "3 * d_model * d_ff", "3 * d_model * d_ff + 2 * d_ff + d_model"),
+            "You counted biases in the feed-forward network. There are none here.",
+        ),
+        Mistake(
+            edited(
+                count_llama,
+                ("2 * d_model * d_model", "2 * d_model * d_model + 2 * d_model"),
+                ("2 * d_model * num_kv", "2 * (d_model + 1) * num_kv"),
+                ("3 * d_model * d_ff", "3 * d_model * d_ff + 2 * d_ff + d_model"),
+            ),
+            "You counted biases in all linear layers. There are none here.",
+            also=[
+                edited(
+                    count_llama,
+                    ("2 * d_model * d_model", "2 * d_model * d_model + 2 * d_model"),
+                    ("2 * d_model * num_kv", "2 * (d_model + 1) * num_kv"),
+                    ("3 * d_model * d_ff", "3 * d_model * d_ff + 2 * d_ff + d_model"),
+                    ("return 2 * vocabulary * d_model", "return 2 * vocabulary * d_model + vocabulary"),
                 )
             ],
         ),

@@ -15,7 +15,7 @@ with right:
 
     def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
         w_q = w_o = d_model * d_model
-        w_k = w_v = d_model * d_model * num_kv_heads / num_heads
+        w_k = w_v = d_model * d_model * num_kv_heads // num_heads
         gate = up = down = d_model * d_ff
         norm = d_model
         total = vocabulary * d_model
@@ -52,7 +52,7 @@ with wrong("one feature for each head"):
 with wrong("You counted biases"):
 
     def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
-        d = d_model / num_heads
+        d = d_model // num_heads
         attention = 2 * d_model * d_model + 2 * d_model * num_kv_heads * d + d_model * 2 + 2 * num_kv_heads * d
         return 2 * vocabulary * d_model + num_layers * (attention + 3 * d_model * d_ff + 2 * d_model) + d_model
 
@@ -87,3 +87,42 @@ with wrong("The last norm is in each of your layers"):
         keys = d_model // num_heads * num_kv_heads
         layer = 2 * d_model**2 + 2 * d_model * keys + 3 * d_model * d_ff + 3 * d_model
         return 2 * vocabulary * d_model + num_layers * layer
+
+
+edit("3 * d_model * d_ff", "3 * (d_model + 1) * d_ff", "3 × num_layers · d_ff (biases of gate and up) too many.")
+
+edit("2 * vocabulary", "3 * vocabulary", "1 × vocabulary · d_model (the embedding, the output projection) too many.")
+
+with wrong("2 × num_layers · d_model · num_kv_heads · head_dim (W_k, W_v) too few."):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        per_layer = 4 * d_model**2 + 2 * d_model * d_ff + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+with wrong("/ gives a float, // a whole number"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = num_kv_heads * d_model / num_heads
+        per_layer = 2 * d_model**2 + 2 * d_model * keys + 3 * d_model * d_ff + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+with wrong("You counted biases in all linear layers"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = num_kv_heads * d_model // num_heads
+        attention = 2 * (d_model * d_model + d_model) + 2 * (d_model * keys + keys)
+        feed_forward = 2 * (d_model * d_ff + d_ff) + d_ff * d_model + d_model
+        per_layer = attention + feed_forward + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+with wrong("You counted biases in the feed-forward network"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = num_kv_heads * d_model // num_heads
+        attention = 2 * d_model * d_model + 2 * d_model * keys
+        feed_forward = 2 * (d_model * d_ff + d_ff) + d_ff * d_model + d_model
+        per_layer = attention + feed_forward + 2 * d_model
+        return num_layers * per_layer + d_model + 2 * vocabulary * d_model
