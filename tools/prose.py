@@ -1,6 +1,9 @@
 """The text that lesson 16 trains a language model on: the course's own prose, without code, formulas and tables.
 
-python -m tools.prose    writes lessons/tasks/course.txt again, from lessons 00 to 15
+python -m tools.prose    writes lessons/tasks/course.txt again, from lessons 00 to 15 as they are now
+
+The file stays as it is when a lesson changes: lesson 16 quotes it, and says what was measured on it. CONTRIBUTING says
+what else to renew with it.
 """
 
 import re

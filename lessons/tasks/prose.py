@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
-COURSE = Path(__file__).with_name("course.txt")  # lessons 00 to 15 without code and formulas, by tools/prose.py
+# lessons 00 to 15 of 26 November 2026 without code and formulas, by tools/prose.py
+COURSE = Path(__file__).with_name("course.txt")
 
 
 def read_prose(path: str | Path = COURSE, *, encoding: str = "utf-8") -> str:
-    """The text of a file, a paragraph on each line; by default the course's own prose, about 46,000 words.
+    """The text of a file, a paragraph on each line; by default the course's own prose of 26 November 2026, about 46,000
+    words.
 
     ValueError for a file that isn't there, isn't text in this encoding, or has no text.
     """
