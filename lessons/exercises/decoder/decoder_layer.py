@@ -64,6 +64,17 @@ def _inverted(allowed):
     return None if allowed is None else ~allowed
 
 
+_PARALLEL_FIRST = (
+    ("x = x + self.look_at_itself", "y = x + self.look_at_itself"),
+    ("x = x + self.look_at_memory", "y = y + self.look_at_memory"),
+    ("return x + self.feed", "return y + self.feed"),
+)
+_PARALLEL_LAST = (
+    ("x = self.norm1(x + ", "y = self.norm1(x + "),
+    ("x = self.norm2(x + ", "y = self.norm2(y + "),
+    ("self.norm3(x + ", "self.norm3(y + "),
+)
+
 layer = LayerLike(DecoderLayerByHand, "MyDecoderLayer", sizes=4)
 
 whole = Exercise(
@@ -282,6 +293,11 @@ whole = Exercise(
                 ),
             ),
             "Cross-attention came first. Self-attention comes first, then cross-attention.",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, *_PARALLEL_FIRST, *_PARALLEL_LAST),
+            "The sublayers work in parallel: they get the same x. Each gets what the one before it has left.",
+            also=(edited(DecoderLayerByHand, *_PARALLEL_FIRST), edited(DecoderLayerByHand, *_PARALLEL_LAST)),
         ),
         Mistake(
             edited(

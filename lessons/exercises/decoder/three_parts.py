@@ -90,6 +90,17 @@ def _memory_first(x, memory, parts, norms, first):
     return three_parts(x, memory, turned, [norms[1], norms[0], norms[2]], first)
 
 
+_PARALLEL_FIRST = (
+    ("x = x + self_attention", "y = x + self_attention"),
+    ("x = x + cross_attention", "y = y + cross_attention"),
+    ("return x + feed", "return y + feed"),
+)
+_PARALLEL_LAST = (
+    ("x = norm1(x + self", "y = norm1(x + self"),
+    ("x = norm2(x + cross", "y = norm2(y + cross"),
+    ("norm3(x + feed", "norm3(y + feed"),
+)
+
 three = Exercise(
     lesson="08",
     name="my_three_parts",
@@ -218,6 +229,11 @@ three = Exercise(
             ),
             "You added the x that came in, each time: what the sublayer before has added is lost. Add the x that the "
             "sublayer gets.",
+        ),
+        Mistake(
+            edited(three_parts, *_PARALLEL_FIRST, *_PARALLEL_LAST),
+            "The sublayers work in parallel: they get the same x. Each gets what the one before it has left.",
+            also=(edited(three_parts, *_PARALLEL_FIRST), edited(three_parts, *_PARALLEL_LAST)),
         ),
         Mistake(
             edited(three_parts, ("x + feed_forward(norm3", "feed_forward(norm3"), ("norm3(x + ", "norm3(")),

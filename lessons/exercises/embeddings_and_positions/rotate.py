@@ -47,6 +47,11 @@ def _halves_and_neighbors(x, angles):
     return x * angles.cos().repeat_interleave(2, dim=-1) + crosswise * angles.sin().repeat_interleave(2, dim=-1)
 
 
+def _rolled(x, angles, by=1, signs=(-1.0, 1.0)):
+    crosswise = torch.tensor(signs).repeat(x.size(-1) // 2) * x.roll(by, dims=-1)
+    return x * angles.cos().repeat_interleave(2, dim=-1) + crosswise * angles.sin().repeat_interleave(2, dim=-1)
+
+
 turning = Exercise(
     lesson="06",
     name="my_rotate",
@@ -108,6 +113,16 @@ turning = Exercise(
             _halves_and_neighbors,
             "Two ways to form pairs are mixed: each feature meets the one d/2 away, but the angles are those of "
             "neighbors. In the pair (0, 1), feature 0 becomes x0 cos − x1 sin, and feature 1 becomes x0 sin + x1 cos.",
+        ),
+        Mistake(
+            _rolled,
+            "x.roll moves every feature by one place, so one member of each pair meets a feature of the next pair. "
+            "Swap the two within each pair: torch.stack([-second, first], dim=-1).flatten(-2).",
+            also=(
+                edited(_rolled, "by=1", "by=-1"),
+                edited(_rolled, "(-1.0, 1.0)", "(1.0, 1.0)"),
+                edited(_rolled, ("by=1", "by=-1"), ("(-1.0, 1.0)", "(-1.0, -1.0)")),
+            ),
         ),
         Mistake(
             edited(rotate, "x[..., 0::2], x[..., 1::2]", "x[0::2], x[1::2]"),

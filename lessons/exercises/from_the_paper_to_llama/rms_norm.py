@@ -24,6 +24,7 @@ def _norm_cases(generator) -> list[Case]:
         case(4, 4),
         case(2, 3, 6),
         case(3, 5, about="small numbers, for which eps counts", scale=2e-3),
+        case(3, 5, about="numbers as small as eps", scale=1e-5),
         Case(zeros, "a token of zeros"),
         case(3, 4, about="gradients", gradients=True),
     ]
@@ -117,6 +118,13 @@ norming = Exercise(
         Mistake(
             edited(rms_norm, "+ eps)", "+ eps**2)"),
             "You added eps². Add eps itself to the mean square: for small numbers you see the difference.",
+            seen_in="small numbers, for which eps counts",
+        ),
+        Mistake(
+            edited(rms_norm, "mean(dim=-1, keepdim=True) + eps)", "mean(dim=-1, keepdim=True).clamp(min=eps))"),
+            "You made eps the least that you divide by. Add it to the mean square, whatever its size: for small "
+            "numbers you see the difference.",
+            also=[edited(rms_norm, "+ eps).sqrt()", ").sqrt().clamp(min=eps)")],
             seen_in="small numbers, for which eps counts",
         ),
         Mistake(

@@ -30,6 +30,9 @@ class MultiHeadAttentionByHand(nn.Module):
         return self.out_proj(join_heads(heads))
 
 
+NO_KEY = "a query with nothing to attend to"
+
+
 def _module_cases(generator) -> list[Case]:
     def case(d_model, num_heads, queries, keys, about="", allowed=None, gradients=False):
         query, key = numbers(generator, 2, queries, d_model), numbers(generator, 2, keys, d_model)
@@ -39,6 +42,7 @@ def _module_cases(generator) -> list[Case]:
 
     some = torch.rand(2, 4, 5, 7, generator=generator) > 0.4
     some[..., 0] = True
+    strict = torch.ones(5, 7).tril(diagonal=-1).bool()  # the first query has no key
     return [
         case(6, 2, 4, 4),
         case(12, 3, 4, 4),
@@ -46,6 +50,7 @@ def _module_cases(generator) -> list[Case]:
         case(12, 4, 4, 4, "a causal mask (Q, K)", masks.causal(4)),
         case(12, 3, 5, 7, "a padding mask (B, 1, 1, K)", masks.padding_from_lengths([7, 4])),
         case(12, 4, 5, 7, "a mask (B, H, Q, K), another for each head", some),
+        case(6, 2, 5, 7, NO_KEY, strict),
         case(6, 3, 4, 5, "gradients", gradients=True),
     ]
 
@@ -53,6 +58,11 @@ def _module_cases(generator) -> list[Case]:
 def _blocked_where_allowed(q, k, v, allowed):
     scores = q @ k.mT / q.size(-1) ** 0.5
     return (scores if allowed is None else scores.masked_fill(allowed, -torch.inf)).softmax(dim=-1) @ v
+
+
+def _softmax_alone(q, k, v, allowed, blocked=-torch.inf):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    return (scores if allowed is None else scores.masked_fill(~allowed, blocked)).softmax(dim=-1) @ v
 
 
 def _over_the_queries(q, k, v, allowed):
@@ -329,6 +339,18 @@ whole = Exercise(
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_zero_where_blocked(q, k, v, allowed)"),
             "The blocked scores became 0, or nearly: a score like any other, and e⁰ is 1. Use −inf.",
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_softmax_alone(q, k, v, allowed)"),
+            "Right, except for a query with nothing to attend to: its scores are all −∞, and the softmax makes NaN of "
+            "them. Its weights must be 0, as attend's are.",
+            seen_in=NO_KEY,
+        ),
+        Mistake(
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_softmax_alone(q, k, v, allowed, -1e9)"),
+            "Right, except for a query with nothing to attend to: its scores are all the same large negative number, "
+            "so it attends evenly to what is blocked. Its weights must be 0, as attend's are.",
+            seen_in=NO_KEY,
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_over_the_heads(q, k, v, allowed)"),

@@ -54,7 +54,7 @@ def _with_parts(record, candidate, src, tgt):
         parts = {
             "embed_src": lambda ids: model.src_embedding(ids),
             "embed_tgt": lambda ids: model.tgt_embedding(ids),
-            "encode": lambda x, allowed=None: model.encoder(x, allowed)[0],
+            "encode": lambda x, allowed=None: _nan_without_a_key(model.encoder(x, allowed)[0], allowed),
             "decode": lambda x, memory, tgt_allowed=None, cross_allowed=None: model.decoder(
                 x, memory, tgt_allowed, cross_allowed
             )[0],
@@ -63,6 +63,14 @@ def _with_parts(record, candidate, src, tgt):
         return candidate(
             src, tgt, *(recorded(name, part, functools.partial(whole_masks, name)) for name, part in parts.items())
         )
+
+
+def _nan_without_a_key(memory: Tensor, allowed: Tensor | None) -> Tensor:
+    """The memory as many libraries have it: a query that may attend to no key gives NaN, and not a number."""
+    if allowed is None:
+        return memory
+    has_key = allowed.any(dim=-1, keepdim=True)  # (S, 1), or (B, 1, S, 1)
+    return memory.where(has_key if allowed.dim() == 2 else has_key.any(dim=1), torch.nan)
 
 
 def _padded(rows: list[list[int]]) -> Tensor:
@@ -150,6 +158,33 @@ together = Exercise(
             edited(run_model, " & ", " & masks.padding(tgt, pad_id=PAD).mT & "),
             "You blocked target padding as a query, too: its rows may attend to nothing. A padding mask is a rule "
             "about keys.",
+        ),
+        Mistake(
+            edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed & src_allowed.mT"),
+            "You blocked source padding as a query. It has no key then, and NaN comes out, here as in many libraries. "
+            "A padding mask is a rule about keys.",
+            also=[
+                edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed.mT"),
+                edited(
+                    run_model,
+                    "masks.padding(src, pad_id=PAD)",
+                    "masks.padding(src, pad_id=PAD) & masks.padding(src, pad_id=PAD).mT",
+                ),
+            ],
+        ),
+        Mistake(
+            edited(
+                run_model, "memory, tgt_allowed, src_allowed", "memory, tgt_allowed, masks.padding(tgt, pad_id=PAD).mT"
+            ),
+            "In cross-attention you blocked target padding as a query. A padding mask is a rule about keys: here those "
+            "are the source tokens.",
+            also=[
+                edited(
+                    run_model,
+                    "memory, tgt_allowed, src_allowed",
+                    "memory, tgt_allowed, src_allowed & masks.padding(tgt, pad_id=PAD).mT",
+                )
+            ],
         ),
         Mistake(
             edited(

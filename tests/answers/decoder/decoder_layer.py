@@ -191,3 +191,16 @@ edit("self.cross_attn(y, memory,", "self.cross_attn(memory, y,", "x and memory a
 edit(
     "(self.norm1, self.norm2, self.norm3)", "(self.norm1, self.norm3, self.norm2)", "norm2 and norm3 are swapped", of=1
 )
+
+
+with wrong("The sublayers work in parallel"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            a, b, c = (norm(x) if self.norm_first else x for norm in (self.norm1, self.norm2, self.norm3))
+            look = self.self_attn(a, allowed=tgt_allowed)[0]
+            ask = self.cross_attn(b, memory, allowed=cross_allowed)[0]
+            feed = self.linear2(self.linear1(c).relu())
+            if self.norm_first:
+                return x + look + ask + feed
+            return self.norm3(self.norm2(self.norm1(x + look) + ask) + feed)

@@ -226,3 +226,17 @@ with wrong("a return or an else is missing"):
 
 
 edit("a, b, c = norms", "a, c, b = norms", "The second and the third norm are swapped", of=1)
+
+
+with wrong("The sublayers work in parallel"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        look, ask, feed = parts
+        a, b, c = norms
+        if norm_first:
+            if memory is None:
+                return x + look(a(x)) + feed(c(x))
+            return x + look(a(x)) + ask(b(x), memory) + feed(c(x))
+        x = a(x + look(x))
+        x = b(x + ask(x, memory)) if memory is not None else x
+        return c(x + feed(x))

@@ -123,3 +123,19 @@ with wrong("half as many angles as features"):
 edit("a, b = x[..., 0::2], x[..., 1::2]", "b, a = x[..., 0::2], x[..., 1::2]", "are swapped: the first one")
 
 edit("a * angles.sin() + b * angles.cos()", "b", "Only the first members changed")
+
+
+with wrong("x.roll moves every feature by one place"):
+
+    def my_rotate(x, angles):
+        cos, sin = angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)
+        sin = sin.clone()
+        sin[:, 0::2] *= -1
+        return x * cos + x.roll(-1, dims=-1) * sin
+
+
+with wrong("x.roll moves every feature by one place"):
+
+    def my_rotate(x, angles):
+        cos, sin = angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)
+        return x * cos + x.roll(1, -1) * sin

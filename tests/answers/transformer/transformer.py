@@ -118,3 +118,14 @@ with wrong("You multiplied by √D once more"):
         x, y = embed_src(src), embed_tgt(tgt)
         x, y = x * x.size(-1) ** 0.5, y * y.size(-1) ** 0.5
         return project(decode(y, encode(x, source), target, source))
+
+
+edit("encode(embed_src(src), source)", "encode(embed_src(src), source & source.mT)", "NaN comes out, here as in many")
+
+edit("encode(embed_src(src), source)", "encode(embed_src(src), source.mT)", "You blocked source padding as a query")
+
+edit(
+    "target, source))",
+    "target, source & masks.padding(tgt, pad_id=0).mT))",
+    "In cross-attention you blocked target padding as a query",
+)
