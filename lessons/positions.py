@@ -64,8 +64,8 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
 
     x (..., T, d), angles (T, d / 2) in radians. Returns (..., T, d); the length of each pair stays the same.
 
-    For a given q and k, the dot product of rotated q and rotated k depends on the distance between their positions,
-    not on the positions themselves.
+    For a given q and k, the dot product of rotated q and rotated k depends on the difference of their positions, not
+    on the positions themselves.
 
     RoFormer, section 3.4.2, equation (34).
     """
