@@ -38,6 +38,7 @@ ANSWERS = [
     ("08", SENTENCE, cut("decoder.*.cross_attn"), "安娜修了汤。", True),
     ("08", CAKE, cut(FIRST), "我昨天吃了一个蛋糕。", True),
     ("08", CAKE, cut(LAST), "大卫在厨房吃了这个狗。", True),
+    ("08", CAKE, hidden(0), "一个月在家吃了一个蛋糕。", True),
     ("08", CAKE, hidden(6), "我在家吃了一个蛋糕。", False),
     ("08", SENTENCE, hidden(9), RIGHT, False),
     ("09", SENTENCE, [Change("drop_positions")], RIGHT, True),
