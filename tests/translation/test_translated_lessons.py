@@ -14,6 +14,12 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 NUMBERS = {"tensor", "torch", "nan", "inf", "True", "False", "dtype", "bool", "Size", "float", "int", "None", "grad_fn"}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 DIFFERS = re.compile(r'class="measured"|<div><p>TrainingMonitor|^TrainingMonitor')  # from machine to machine
+# Where training takes most of the time, it takes fewer steps: its results differ between machines, and aren't compared.
+FEWER_STEPS = {
+    "11_training": {"Recipe(steps=250,": "Recipe(steps=50,", '"steps": 80,': '"steps": 8,'},
+    "15_paper_results": {"else (80, 16, 3)": "else (8, 16, 3)"},
+    "16_from_the_paper_to_llama": {"steps=500,": "steps=50,", "steps=150,": "steps=5,"},
+}
 
 pytestmark = pytest.mark.notebook
 
@@ -23,8 +29,6 @@ def said(cell):
     for output in cell.get("outputs", []):
         if output.output_type == "stream" and output.name == "stdout":
             yield output.text, True
-        elif output.output_type == "error":
-            yield output.ename, True
         elif output.output_type in ("execute_result", "display_data"):
             data = output.data
             texts = [data.get(kind, "") for kind in ("text/plain", "text/html")]
@@ -35,13 +39,20 @@ def has_words(text):
     return bool(set(WORD.findall(text)) - NUMBERS)
 
 
+def train_less(notebook, name):
+    for many, few in FEWER_STEPS.get(name, {}).items():
+        (cell,) = [cell for cell in notebook.cells if many in cell.source]
+        cell.source = cell.source.replace(many, few)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_lesson_computes_what_it_computes_in_english(language, name, monkeypatch):
     """What holds no words is the same; of what holds words, the numbers are."""
     monkeypatch.setenv("LESSONS_LANG", language)
     notebook = Copies(ROOT, language).edition(f"{name}.ipynb")
-    done = load_tool("notebooks").run(notebook, ROOT / "notebooks", allow_errors=True)
+    train_less(notebook, name)
+    done = load_tool("notebooks").run(notebook, ROOT / "notebooks")
     for english, cell in zip(NOTEBOOKS[name].cells, done.cells, strict=True):
         if cell.cell_type == "code":
             wanted, found = list(said(english)), list(said(cell))
