@@ -14,6 +14,7 @@ from lessons.tasks import Numerals, Reversal
 from lessons.transformer import Transformer
 from lessons.widgets import ModelStudio
 from lessons.widgets.model_studio.constants import HISTORY, MOST_CHANGES
+from tests.widgets.node import call_in_node
 
 MODEL, TASK = load_translator()
 HIDE_NOT = Change("hide", side="src", token=3)
@@ -40,6 +41,16 @@ def model_of(task, **options):
     torch.manual_seed(0)
     sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 16, "dropout": 0.0, **options}
     return Transformer(TransformerConfig(len(task.src_vocab), len(task.tgt_vocab), **sizes)).eval()
+
+
+THINK = """({ Thinking }, [about, weights, ids, drafts]) => drafts.map((draft) => {
+    let passes = 0; // of the decoder
+    const thinking = new Thinking(about, weights, draft);
+    const get = (all, name) => { passes += name === "tgt_embedding.tokens.weight"; return all[name]; };
+    thinking.model.weights = new Proxy(thinking.model.weights, { get });
+    const { written, now } = thinking.think(ids, []);
+    return [written.ids, passes, [...now.logits.data]];
+})"""
 
 
 def test_alone_it_is_a_lesson():
@@ -194,3 +205,17 @@ def test_the_page_is_one_file(studio):
     assert len(page.encode()) <= 1_500_000
     assert "import " not in page.split('<script type="module">')[1].split("class")[0]
     assert "http" not in page and "src=" not in page.split("<script")[0]
+
+
+def test_the_browser_checks_a_draft(studio, tmp_path):
+    """With any draft it finds what it finds with none, and the right one takes one pass of the decoder."""
+    studio._repr_mimebundle_()
+    assert studio.draft == studio.alone()["draft"] == studio._generate([])[0].tolist()
+    drafts = [[], studio.draft, [*studio.draft[:4], 5, 6, 2], [1, 2]]
+    told = [studio.about, studio.weights, studio.task.encode(studio.sentence), drafts]
+    without, *others = call_in_node(tmp_path, "model_studio", "thinking.js", THINK, told)
+    words, passes, logits = without
+    assert (words, passes) == (studio.draft, len(studio.draft))  # one for each word, and one for all
+    assert [found for found, *_ in others] == [words] * 3
+    assert others[0][1] == 1
+    assert all(numbers == pytest.approx(logits, abs=1e-4) for *_, numbers in others)

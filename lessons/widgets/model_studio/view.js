@@ -59,7 +59,7 @@ class ModelStudioView extends View {
   make() {
     const about = this.model.get("about");
     this.about = about;
-    this.thinking = new Thinking(about, this.model.get("weights"));
+    this.thinking = new Thinking(about, this.model.get("weights"), this.model.get("draft"));
     this.map = new ModelMap(this.find("map"), {
       about,
       onChoose: (place, head) => {

@@ -59,7 +59,7 @@ class ModelStudio(LessonWidget):
 
     sentence, changes, place, head, station, history, future = (synced() for _ in range(7))
     step, temperature = synced(), synced()
-    tokens = computed()
+    tokens, draft = computed(), computed()
     about, weights = (AnyTrait(read_only=True).tag(sync=True) for _ in range(2))
     _moving = False
     _generated: dict[str, Tensor] | None = None  # by changes, while one picture is made
@@ -93,7 +93,7 @@ class ModelStudio(LessonWidget):
         self.set_trait("weights", base64.b64encode(numbers).decode())
         start = {"place": self.places[-2], "head": 0, "station": -1, "step": STEP, "temperature": 1.0}
         start |= {"history": [], "future": [], **options}
-        super().__init__({"tokens": []}, sentence=sentence, changes=changes, **start)
+        super().__init__({"tokens": [], "draft": []}, sentence=sentence, changes=changes, **start)
         self._compute(tokens=self.words_of(self.sentence))
 
     def _vocabularies(self) -> dict[str, Any]:
@@ -353,9 +353,17 @@ class ModelStudio(LessonWidget):
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict]:
         self._generated = {}  # the picture says the translation in several places
         try:
+            self._compute(draft=self._draft())
             return super()._repr_mimebundle_(**options)
         finally:
             self._generated = None
+
+    def _draft(self) -> list[int]:
+        """The ids that the browser will generate first: it has only to check them."""
+        return self._generate([])[0].tolist()
+
+    def alone(self) -> dict[str, Any]:
+        return {"draft": self._draft()}
 
     def to_html(self) -> str:
         """A page that is alive: one file, which needs neither Python nor a network."""
