@@ -1,5 +1,6 @@
 import argparse
 import importlib
+import os
 import platform
 import sys
 from pathlib import Path
@@ -46,6 +47,7 @@ def main(arguments: list[str]) -> int:
     for name in options.names:
         if name not in ALL:
             parser.error(f"no benchmark is called {name!r}; expected one of {', '.join(ALL)}")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a learner's kernel compiles the course once
     benchmarks.missed.clear()
     benchmarks.table.clear()
     print(f"on {processor()}")
