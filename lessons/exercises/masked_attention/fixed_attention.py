@@ -68,7 +68,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, "=hidden", "=hidden, is_causal=True"),
-            "torch takes one of the two, a mask or is_causal=True. Leave the mask out.",
+            "Give torch a mask or is_causal=True, not both: its documentation calls that an error. Leave the mask out.",
         ),
         Mistake(
             edited(_shipped, "q.size(-2), q.size(-2)", "q.size(-1), q.size(-1)"),

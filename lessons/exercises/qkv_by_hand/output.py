@@ -54,7 +54,7 @@ mixtures = Exercise(
         ),
         Mistake(
             lambda weights, v: weights.softmax(dim=-1) @ v,
-            "These are weights already, and their rows sum to 1. Another softmax makes them nearly equal.",
+            "These are weights already, and their rows sum to 1. Another softmax evens them out.",
         ),
         Mistake(
             lambda weights, v: weights @ v / v.size(0),

@@ -67,7 +67,7 @@ score_table = Exercise(
         ),
         Mistake(
             lambda q, k: (q @ k.T).abs(),
-            "You lost the sign. A score may be negative: then query and key point in opposite directions.",
+            "You lost the sign. A score may be negative: then query and key are more than 90° apart.",
         ),
         Mistake(
             lambda q, k: (q[:, None] - k[None]).square().sum(dim=-1),

@@ -126,7 +126,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(in_one_line, ".softmax(dim=-1)", ".softmax(dim=-1).softmax(dim=-1)"),
-            "You took the softmax twice. The second one makes the weights nearly equal.",
+            "You took the softmax twice. The second one evens the weights out.",
         ),
         Mistake(
             edited(in_one_line, "softmax(dim=-1)", "log_softmax(dim=-1)"),

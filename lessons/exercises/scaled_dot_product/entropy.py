@@ -78,7 +78,7 @@ spread = Exercise(
         ),
         Mistake(
             lambda w: entropy(w.softmax(dim=-1)),
-            "These are weights already, and their rows sum to 1. Another softmax makes them nearly equal.",
+            "These are weights already, and their rows sum to 1. Another softmax evens them out.",
         ),
         Mistake(
             lambda w: -(w * w.log()).sum(dim=-1).nan_to_num(0.0),

@@ -70,8 +70,8 @@ soft_rows = Exercise(
         ),
         Mistake(
             lambda s: s / s.sum(dim=-1, keepdim=True),
-            "You divided the scores themselves by their sum, without raising e to them first. Negative scores then "
-            "give negative weights.",
+            "You divided the scores themselves by their sum, without raising e to them first. Weights can then be "
+            "negative.",
         ),
         Mistake(
             edited(softmax, " / powers.sum(dim=-1, keepdim=True)", ""),

@@ -62,6 +62,6 @@ with wrong("the scores are not divided by √d"):
         return (q @ k.mT).masked_fill(~mask, -torch.inf).softmax(dim=-1) @ v
 
 
-edit("attn_mask=~mask", "attn_mask=mask, is_causal=True", "one of the two")
+edit("attn_mask=~mask", "attn_mask=mask, is_causal=True", "not both")
 
 edit("q.size(-2)", "q.size(-1)", "one row for each feature", of=2)
