@@ -397,8 +397,9 @@ class Exercise:
                 return story
         if got.changed:
             return worded(
-                "The results aside, your code changed its argument {name}. Work on a copy: x = x - 1 makes "
-                "a new tensor, x -= 1 changes the old one; before x[…] = … take x.clone(), for y = x is no copy.",
+                "The results aside, your code changed its argument {name}. Work on a copy: x = x - 1 makes a new "
+                "tensor, x -= 1 changes the old one. Before y[…] = …, write y = x.clone(): y = x is only a second name "
+                "for the same tensor.",
                 name=got.changed[0],
             )
         for name, mine, right in zip(self._outputs, got.results, want.results):

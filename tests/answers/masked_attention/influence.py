@@ -58,7 +58,7 @@ with wrong("Your table is transposed"):
         return torch.stack(rows)
 
 
-with wrong("changed its argument x"):
+with wrong("y = x is only a second name for the same tensor"):
 
     def my_influence(function, x):
         before = function(x)
