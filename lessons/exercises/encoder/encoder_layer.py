@@ -156,6 +156,18 @@ whole = Exercise(
             ),
         ),
         Mistake(
+            edited(EncoderLayerByHand, "return output", "return torch.relu(output)"),
+            "The output of self-attention went through max(0, …). That belongs to the feed-forward network alone, "
+            "between its two layers.",
+            also=(
+                edited(
+                    EncoderLayerByHand,
+                    ("return output", "return torch.relu(output)"),
+                    ("torch.relu(self.linear1(x))", "self.linear1(x)"),
+                ),
+            ),
+        ),
+        Mistake(
             edited(
                 EncoderLayerByHand,
                 "self.attend(self.norm1(x), allowed)",

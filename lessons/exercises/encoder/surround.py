@@ -221,6 +221,12 @@ residual = Exercise(
             seen_in=TWO,
         ),
         Mistake(
+            lambda x, f, norm, first, second: surround(x, f, second or norm, first),
+            "With a second norm, you put it in the place of the first. Both are used: norm before the sublayer, and "
+            "second_norm after it.",
+            seen_in=TWO,
+        ),
+        Mistake(
             lambda x, f, norm, first, second: surround(x, f, norm, second is not None, second),
             "Without a second norm, norm_first is ignored: you always put the norm last. With norm_first=True it is "
             "x + sublayer(norm(x)), with or without a second norm.",

@@ -209,3 +209,6 @@ with wrong("added the *normalized* x"):
             y = self.norm2(x) if self.norm_first else self.norm1(x)
             x = y + self.linear2(torch.relu(self.linear1(y)))
             return x if self.norm_first else self.norm2(x)
+
+
+edit("return output", "return output.relu()", "to the feed-forward network alone", of=1)

@@ -91,3 +91,12 @@ with wrong("was added twice"):
 edit("second_norm(sublayer(norm(x)))", "norm(sublayer(second_norm(x)))", "The two norms are swapped")
 
 edit("x + sublayer(norm(x)) if norm_first else norm", "norm", "norm_first is ignored")
+
+edit("x + second_norm(sublayer(norm(x)))", "x + sublayer(second_norm(x))", "in the place of the first")
+
+with wrong("in the place of the first"):
+
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
+        if second_norm is not None:
+            norm = second_norm
+        return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
