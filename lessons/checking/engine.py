@@ -468,11 +468,16 @@ def small_numbers(generator: torch.Generator, *shape: int) -> Tensor:
 
 
 def rows_sum_to_one(place: int = 0) -> Callable[[Case, tuple], str | None]:
-    """The law that each row of weights sums to 1; `place` is that of the weights among the results."""
+    """The law that each row of weights sums to 1; `place` is that of the weights among the results.
+
+    A row in which the case's mask, `allowed`, leaves no key is not asked about.
+    """
 
     def law(case: Case, results: tuple) -> str | None:
         sums = results[place].detach().double().sum(dim=-1)
         off = (sums - 1).abs() > 2e-2
+        if (allowed := case.inputs.get("allowed")) is not None:
+            off &= allowed.any(dim=-1)
         if not off.any():
             return None
         return worded(

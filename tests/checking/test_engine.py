@@ -247,10 +247,17 @@ def test_a_law_is_asked_even_where_the_numbers_agree():
 def test_the_law_of_rows():
     law = rows_sum_to_one(1)
     fine = torch.full((2, 4), 0.25)
-    assert law(None, (None, fine)) is None
-    assert law(None, (None, torch.stack([fine[0], fine[0] * 1.1]))) == (
-        "Sums: row [1] of your weights sums to 1.1; each row must sum to 1."
-    )
+    assert law(Case({}), (None, fine)) is None
+    too_much = torch.stack([fine[0], fine[0] * 1.1])
+    assert law(Case({}), (None, too_much)) == "Sums: row [1] of your weights sums to 1.1; each row must sum to 1."
+
+
+def test_the_law_of_rows_leaves_out_a_row_without_a_key():
+    law = rows_sum_to_one()
+    weights = torch.tensor([[[0.5, 0.5], [0.0, 0.0]]])
+    assert law(Case({"allowed": torch.tensor([[True], [False]])}), (weights,)) is None
+    assert "row [0, 1]" in law(Case({"allowed": torch.tensor([[True], [True]])}), (weights,))
+    assert "row [0, 1]" in law(Case({"allowed": None}), (weights,))
 
 
 def test_several_results():

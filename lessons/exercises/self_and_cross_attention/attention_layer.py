@@ -35,6 +35,7 @@ def _layer_inputs(generator, queries: int, keys: int | None, sizes: tuple[int, i
 
 
 BATCH = "a batch axis in front, and padding in the source"
+EMPTY = "a query with nothing to attend to"
 
 
 def _layer_cases(generator) -> list[Case]:
@@ -44,6 +45,7 @@ def _layer_cases(generator) -> list[Case]:
     shared = _layer_inputs(generator, 4, None, (3, 2, 6), batch=(2,)) | {"allowed": masks.causal(4)}
     large = {name: 4 * x.round() for name, x in _layer_inputs(generator, 4, 5, (2, 4, 3)).items()}
     large["w_v"] /= 64
+    empty = _layer_inputs(generator, 3, 4, (5, 2, 6)) | {"allowed": torch.tensor([[True], [False], [True]])}
     return [
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)) | {"allowed": None}),
         Case(_layer_inputs(generator, 4, 4, (3, 5, 2)) | {"allowed": None}),
@@ -54,6 +56,7 @@ def _layer_cases(generator) -> list[Case]:
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)), about="called without allowed"),
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6), batch=(2, 3)) | {"allowed": None}, about="two axes in front"),
         Case(large | {"allowed": None}, about="scores of a hundred and more"),
+        Case(empty, about=EMPTY),
     ]
 
 
@@ -71,6 +74,9 @@ def _in_plain_steps(x, memory, w_q, w_k, w_v, allowed=None):
         scores = scores.masked_fill(~allowed, -torch.inf)
     weights = scores.softmax(dim=-1)
     return weights @ v, weights
+
+
+_with_nan_to_num = edited(_in_plain_steps, "softmax(dim=-1)", "softmax(dim=-1).nan_to_num(0.0)")
 
 
 def _masked_late(x, memory, w_q, w_k, w_v, allowed=None):
@@ -146,9 +152,10 @@ one_function = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "k.mT", "k.T"),
-            "Right for one sentence. With a batch in front, k.T turns all axes around: swap the last two alone, with "
+            "Right for one sentence. With a batch in front, k.T reverses all axes: swap the last two alone, with "
             "k.transpose(-2, -1) or k.mT.",
             seen_in=BATCH,
+            also=(edited(_with_nan_to_num, "k.mT", "k.T"),),
         ),
         Mistake(
             edited(_in_plain_steps, "weights @ v, weights", "weights @ v, scores"),
@@ -209,7 +216,10 @@ one_function = Exercise(
             edited(_in_plain_steps, "dim=-1", "dim=1"),
             "Right for one sentence, where axis 1 is the keys. With a batch in front, axis 1 is the queries: dim=-1.",
             seen_in=BATCH,
-            also=(edited(_in_plain_steps, ("dim=-1", "dim=1"), ("-torch.inf", "-1e9")),),
+            also=(
+                edited(_with_nan_to_num, "dim=-1", "dim=1"),
+                edited(_in_plain_steps, ("dim=-1", "dim=1"), ("-torch.inf", "-1e9")),
+            ),
         ),
         Mistake(
             lambda x, memory, w_q, w_k, w_v, allowed=None: attention_layer(
@@ -220,6 +230,18 @@ one_function = Exercise(
         Mistake(
             edited(attention_layer, "keys_from @ w_v", "keys_from @ w_k"),
             "You computed the values with w_k. They have their own matrix, w_v.",
+        ),
+        Mistake(
+            _in_plain_steps,
+            "Right, except for a query with nothing to attend to: its row is all -inf, and the softmax turns it into "
+            "NaN. Its output and weights must be 0, as in lesson 03.",
+            seen_in=EMPTY,
+        ),
+        Mistake(
+            edited(_in_plain_steps, "-torch.inf", "-1e9"),
+            "A query with nothing to attend to has scores that are all equal, so it attends evenly to what is blocked. "
+            "(A large negative number such as -1e9, instead of -inf, does that.) Its output and weights must be 0.",
+            seen_in=EMPTY,
         ),
     ],
     hints=[

@@ -18,7 +18,7 @@ with right:
         scores = torch.einsum("...qd,...kd->...qk", q, k) / q.shape[-1] ** 0.5
         if allowed is not None:
             scores = scores.masked_fill(~allowed, float("-inf"))
-        weights = torch.softmax(scores, dim=-1)
+        weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)
         return [weights @ v, weights]
 
 
@@ -100,7 +100,7 @@ with right:
 
 edit("allowed)", "allowed if allowed is None else ~allowed)", "The mask is inverted")
 
-with wrong("k.T turns all axes around"):
+with wrong("k.T reverses all axes"):
 
     def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
         q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
@@ -160,3 +160,15 @@ with wrong("Without a mask you made it causal"):
 
 
 edit("@ w_v", "@ w_k", "They have their own matrix, w_v")
+
+
+edit(".nan_to_num(0.0)", "", "softmax turns it into NaN", of=1)
+
+edit('float("-inf")', "-1e9", "attends evenly to what is blocked", of=1)
+
+edit(
+    "weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)",
+    "weights = torch.softmax(scores, dim=1)",
+    "With a batch in front, axis 1 is the queries",
+    of=1,
+)
