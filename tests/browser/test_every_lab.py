@@ -6,6 +6,11 @@ from playwright.sync_api import expect
 from tests.browser.work import WORK
 from tests.widgets.samples import SAMPLES
 
+# The browser paints the whole notebook at each change.
+SHOW = """(cells, [first, count]) => cells.forEach((cell, place) => {
+    cell.style.display = first <= place && place < first + count ? "" : "none";
+})"""
+
 
 def test_every_widget_is_here():
     assert set(WORK) == set(SAMPLES)
@@ -26,14 +31,21 @@ def opened(shared_lab, notebook):
 
 @pytest.fixture(scope="module")
 def restarted(opened):
+    show(opened, 0, 1 + 3 * len(WORK))
     opened.restart_and_run_all()
     assert opened.errors() == []
     return opened
 
 
+def show(lab, first, count):
+    """Only these cells; the others are there, and hidden."""
+    lab.notebook.locator(".jp-Cell").evaluate_all(SHOW, [first, count])
+
+
 def views_and_reading(lab, name):
     """Both views of a widget, and the number of the cell that reads it."""
     first = 1 + 3 * list(WORK).index(name)
+    show(lab, first, 3)
     for cell in (first, first + 1):
         expect(lab.views(cell)).to_have_count(1)
     lab.page_errors.clear()

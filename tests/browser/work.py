@@ -41,6 +41,18 @@ for _ in widget.watch(SimpleNamespace(step=step, loss=1 / step) for step in rang
 """
 TAB_STOPS = 60  # more than any widget has
 WORK = {
+    # First: of a widget that a busy page takes more than two seconds to load, anywidget loses what Python says later.
+    "TrainingMonitor": Work(
+        click='[data-part="log_axis"]',
+        answer=Seen('[data-part="log_axis"]:checked'),
+        clicked="True None",
+        focus='[data-part="loss"]',
+        keys=("ArrowLeft", "ArrowLeft"),
+        typed="True 4",
+        read="widget.log_axis, widget.cursor",
+        shown=Seen('[data-part="loss"][aria-valuetext="step 4: loss 0.250"]'),
+        prepare=RUN,
+    ),
     "AttentionExplorer": Work(
         click='[data-head="2"]',
         answer=Seen('[data-head="2"][aria-checked="true"]'),
@@ -140,17 +152,6 @@ WORK = {
         typed="17 0",
         read="widget.step, widget.sentence",
         shown=Seen('[data-step="17"][aria-current="step"]'),
-    ),
-    "TrainingMonitor": Work(
-        click='[data-part="log_axis"]',
-        answer=Seen('[data-part="log_axis"]:checked'),
-        clicked="True None",
-        focus='[data-part="loss"]',
-        keys=("ArrowLeft", "ArrowLeft"),
-        typed="True 4",
-        read="widget.log_axis, widget.cursor",
-        shown=Seen('[data-part="loss"][aria-valuetext="step 4: loss 0.250"]'),
-        prepare=RUN,
     ),
 }
 
