@@ -36,6 +36,14 @@ BY_LESSON = re.compile(
     r"(?P<file>tests/(?:notebooks/test_journey|exercises/test_exercises|translation/test_translated_lessons)\.py)"
     r"::\w+\[(?P<lesson>\w+)"
 )
+# One worker runs these, because to import transformers takes four seconds.
+WITH_TRANSFORMERS = {
+    "tests/language_model/test_generating.py",
+    "tests/language_model/test_parity.py",
+    "tests/test_benchmarks.py",
+    "tests/test_mask_table.py",
+    "tests/test_pretrained.py",
+}
 PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
 
 
@@ -77,8 +85,10 @@ def pytest_xdist_auto_num_workers(config):
 
 def unit_of(nodeid):
     """What one worker runs in one piece: a file, or of a long file of independent tests, one lesson."""
-    of_lesson = BY_LESSON.match(nodeid)
-    return "{file} {lesson}".format(**of_lesson.groupdict()) if of_lesson else nodeid.split("::")[0]
+    if of_lesson := BY_LESSON.match(nodeid):
+        return "{file} {lesson}".format(**of_lesson.groupdict())
+    file = nodeid.split("::")[0]
+    return "with transformers" if file in WITH_TRANSFORMERS else file
 
 
 @pytest.hookimpl(optionalhook=True)
