@@ -71,7 +71,7 @@ def test_a_notebook_runs_from_a_fresh_kernel(lab):
     assert lab.page_errors == []
 
 
-def test_every_picture_of_the_lessons_is_shown(lab):
+def test_every_picture_of_the_lessons_is_shown_in_the_dark_theme(dark_theme, lab):
     """All cells with a picture as they are stored, in one notebook; no code, an editor of which costs much."""
     every = nbformat.v4.new_notebook(metadata=NOTEBOOKS[FIRST].metadata)
     for name, lesson in NOTEBOOKS.items():
@@ -81,6 +81,7 @@ def test_every_picture_of_the_lessons_is_shown(lab):
             every.cells.append(nbformat.from_dict(shown))
     nbformat.write(every, lab.server.folder / "notebooks" / "every.ipynb")
     lab.show("every.ipynb")
+    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
     assert_shown(lab.pictures("markdown", sum(map(in_markdown, NOTEBOOKS))))
     # JupyterLab leaves out the alternative text of a stored PNG; a learner's own run has it, as the test above shows.
     assert_shown(lab.pictures("outputs", sum(map(in_outputs, NOTEBOOKS))), told=False)
@@ -101,10 +102,3 @@ def test_every_widget_of_the_lessons_is_shown(lab, notebook):
         if shows_a_widget(cell):
             lab.views(place).wait_for()
     assert [error for error in lab.page_errors if error != SLOW] == []
-
-
-def test_notebook_in_the_dark_theme(dark_theme, lab):
-    lab.show(f"{FIRST}.ipynb")
-    expect(lab.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
-    assert_shown(lab.pictures("markdown", in_markdown(FIRST)))
-    assert lab.page_errors == []
