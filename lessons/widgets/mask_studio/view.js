@@ -186,7 +186,7 @@ class Studio extends View {
     };
     ["source", "target"].forEach((name, i) => {
       const role = roles[state.kind][i];
-      this.find(`${name}-role`).textContent = role;
+      this.write(`${name}-role`, role);
       this.find(name).parentElement.hidden = !role;
     });
     this.find("rule").parentElement.hidden = state.kind !== DECODER;

@@ -97,8 +97,7 @@ export class View {
   showControl(control, value) {
     if (control.type === "checkbox") control.checked = value;
     else if (control.value !== String(value)) control.value = value;
-    const shown = this.find(`${control.dataset.part}-shown`);
-    if (shown) shown.textContent = String(value).replace("-", "−");
+    if (control.type === "range") this.write(`${control.dataset.part}-shown`, String(value).replace("-", "−"));
   }
 
   /** The one line that is read aloud: warnings and errors. */
