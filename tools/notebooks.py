@@ -26,6 +26,7 @@ REFERENCE = "reference_card"
 LIVE_VIEW = "application/vnd.jupyter.widget-view+json"  # of a widget that has gone with its kernel; its picture stays
 DRAWING = re.compile(r"\]\(attachment:(\w+\.png)\)")  # of images/; it travels inside the notebook
 PICTURES = {"image/png"}  # their metadata are their alternative text and their width
+MEASURED = "measured here"  # how the words of a picture end whose numbers differ between machines
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -81,15 +82,22 @@ def attach_drawings(cell: nbformat.NotebookNode) -> None:
 
 
 def keep_pictures(notebook: nbformat.NotebookNode, before: nbformat.NotebookNode) -> None:
-    """Where the code and the words of a picture are what they were, so is the picture: fonts may differ by a pixel."""
+    """Where the code and the words of a picture are what they were, so is the picture: fonts may differ by a pixel.
+
+    The words of what was measured have no numbers: such a picture is always the new one, as the tables next to it are.
+    """
     old = {cell.id: cell for cell in before.cells}
     for cell in notebook.cells:
         same = cell.id in old and old[cell.id].source == cell.source
         pairs = zip(cell.get("outputs", []), old[cell.id].get("outputs", [])) if same else []
         for output, stored in pairs:
             new, known = output.get("data", {}), stored.get("data", {})
-            if PICTURES & new.keys() & known.keys() and new["text/plain"] == known["text/plain"]:
+            if PICTURES & new.keys() & known.keys() and new["text/plain"] == known["text/plain"] and not measured(new):
                 new.update({kind: known[kind] for kind in PICTURES})
+
+
+def measured(data: dict[str, str]) -> bool:
+    return data["text/plain"].endswith(MEASURED)
 
 
 def run(notebook: nbformat.NotebookNode, folder: Path = FOLDER, *, allow_errors: bool = False) -> nbformat.NotebookNode:

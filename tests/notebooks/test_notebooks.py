@@ -281,7 +281,8 @@ def drawn(words, png, source="draw()"):
     [
         (drawn("a line", "old"), drawn("a line", "new"), "old"),
         (drawn("a line", "old"), drawn("two lines", "new"), "new"),
-        (drawn("measured here", "old", "draw(1)"), drawn("measured here", "new", "draw(2)"), "new"),
+        (drawn("a line", "old", "draw(1)"), drawn("a line", "new", "draw(2)"), "new"),
+        (drawn("a line\nmeasured here", "old"), drawn("a line\nmeasured here", "new"), "new"),
         (nbformat.v4.new_notebook(), drawn("a line", "new"), "new"),
         (nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("draw()", id="figure")]), drawn("x", "new"), "new"),
     ],
