@@ -138,7 +138,7 @@ class Decoding extends View {
     if (method === GREEDY) return worded("Greedy takes the most likely token at each step. Temperature, top-k and top-p change the probabilities, but not which token is the most likely.");
     if (method === SAMPLING) return listed([
       worded("Sampling draws the next token: one with probability 0.30 comes up about 30 times in 100."),
-      worded("Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that sum to p."),
+      worded("Temperature divides the logits; top-k keeps the k most likely tokens, top-p the most likely ones that together reach p."),
       this.writer ? worded("Seed {seed} always draws the same; in JupyterLab, where Python draws, it draws other words.", { seed }) : worded("Seed {seed} always draws the same.", { seed }),
     ], SENTENCES);
     const best = width === 1 ? worded("A beam of 1 is greedy: only the best sentence is kept.") : worded("The {width} best sentences go on, at each step, and all others are dropped.", { width });
