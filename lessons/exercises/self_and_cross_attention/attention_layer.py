@@ -56,7 +56,7 @@ def _layer_cases(generator) -> list[Case]:
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6)), about="called without allowed"),
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6), batch=(2, 3)) | {"allowed": None}, about="two axes in front"),
         Case(large | {"allowed": None}, about="scores of a hundred and more"),
-        Case(empty, about=EMPTY),
+        Case(empty, about=EMPTY, gradients=True),
     ]
 
 
@@ -199,6 +199,7 @@ one_function = Exercise(
             "The formula is right, but e^100 is too large for a float: inf / inf is NaN. Subtract the row's maximum "
             "first, as in lesson 02, or let attend do it.",
             seen_in="scores of a hundred and more",
+            also=(edited(_by_powers, "scores.exp().masked_fill(~allowed, 0.0)", "scores.exp() * allowed"),),
         ),
         Mistake(
             edited(_in_plain_steps, "math.sqrt(q.size(-1))", "math.sqrt(k.size(-2))"),
@@ -235,6 +236,13 @@ one_function = Exercise(
             _in_plain_steps,
             "Right, except for a query with nothing to attend to: its row is all -inf, and the softmax turns it into "
             "NaN. Its output and weights must be 0, as in lesson 03.",
+            seen_in=EMPTY,
+        ),
+        Mistake(
+            edited(_with_nan_to_num, "scores.masked_fill(~allowed, ", "scores + torch.where(allowed, 0.0, "),
+            "The results are right, but not their gradients: for a row of nothing but -inf the softmax has a gradient "
+            "of NaN, and it reaches the scores. Write -inf over them with masked_fill in place of adding it: then no "
+            "gradient gets through to a blocked score.",
             seen_in=EMPTY,
         ),
         Mistake(

@@ -172,3 +172,13 @@ edit(
     "With a batch in front, axis 1 is the queries",
     of=1,
 )
+
+with wrong("the softmax has a gradient of NaN"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        if allowed is not None:
+            scores = scores + torch.where(allowed, 0.0, -torch.inf)
+        weights = scores.softmax(dim=-1).nan_to_num(0.0)
+        return weights @ v, weights
