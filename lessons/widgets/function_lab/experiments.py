@@ -116,13 +116,13 @@ class Experiment:
             "notes": listed(self.notes, SENTENCES),
             "printed": self.trial.printed,
             "verdict": self.verdict,
-            "moved": None if self.moved is None else bits(self.moved),
+            "moved": None if self.moved is None else pack_bits(self.moved),
             "waits": self.waits,
         }
         for name, mine, right in self.pairs():
             difference, differ = compare(mine, right)
             said = say_difference(name, difference, differ)
-            result[name] = {"numbers": pack(mine), "differ": bits(differ), "said": said}
+            result[name] = {"numbers": pack(mine), "differ": pack_bits(differ), "said": said}
         return result
 
 
@@ -204,3 +204,8 @@ def pack(numbers: Tensor) -> str:
 def bits(table: Tensor) -> str:
     """A table of bools, row by row, one character 0 or 1 each."""
     return "".join("1" if x else "0" for x in table.flatten().tolist())
+
+
+def pack_bits(table: Tensor) -> str:
+    """The same as one hexadecimal number: a quarter of the size."""
+    return f"{int(bits(table), 2):x}"

@@ -41,6 +41,8 @@ const flip = (mask, places) => {
 };
 /** A table of 0 and 1 from a text. */
 const table = (text, rows) => inRows(text, rows).map((row) => row.map(Number));
+/** The same from one hexadecimal number. */
+const unpackBits = (text, rows, columns) => table(BigInt(`0x${text}`).toString(2).padStart(rows * columns, "0"), rows);
 
 /** a − b; 0 where both are the same infinity or NaN. */
 const subtract = (a, b, differ) =>
@@ -166,7 +168,7 @@ class Laboratory extends View {
     const blocked = allowed.map((row) => row.map((x) => !x));
     const reference = readMatrix(state.scores).map((row, q) => fillWeights(row, allowed[q], INFINITE));
     const right = reference.map((row) => mix(row, values));
-    const moved = result.moved && table(result.moved, rows.length);
+    const moved = result.moved && unpackBits(result.moved, rows.length, rows.length);
     this.drawn = { rows, columns, allowed, reference, right, moved };
     this.write("called", result.called);
     this.say(listed([result.problem, result.notes].filter(Boolean), SENTENCES));
@@ -192,7 +194,7 @@ class Laboratory extends View {
     const values = inRows(readFloats(given.numbers), rows.length);
     const sums = allowed && values.map((row, q) => ({ total: sumOf(row), empty: !allowed[q].some(Boolean) }));
     this.grids[mine].show({ rows, columns, values, blocked, sums });
-    const differ = table(given.differ, rows.length);
+    const differ = unpackBits(given.differ, rows.length, columns.length);
     const difference = subtract(values, expected, differ);
     const most = mine === "weights" ? 1 : Math.max(1e-5, ...difference.flat().map(Math.abs).filter(Number.isFinite));
     this.grids[gap].show({ rows, columns, values: difference, blocked: differ, most, note: given.said });
