@@ -1,6 +1,7 @@
 """ModelStudio in a bare page: each hand, by mouse and keyboard, against torch; and its page, opened as a file."""
 
 import difflib
+import itertools
 import json
 import re
 
@@ -103,6 +104,116 @@ def test_a_change_is_switched_off_and_undone_by_keys(shown, studio):
     agree(shown, studio)
 
 
+def test_the_focus_stays_though_the_translation_is_shorter(shown):
+    """In the mask, on the map and among the words, after undo and redo as well."""
+    shown.locator(HANDS["cut all"][0]).click()  # 6 words in place of 10
+    cell = shown.locator(HANDS["cell"][0])
+    token = shown.locator('.mm-field [data-id="src 2"]')
+    hand = shown.locator(HANDS["cut"][0])
+    keys = itertools.cycle(["Control+z", "Control+y"])
+    for one in (cell, cell, token, token, hand, hand):
+        one.focus()
+        shown.keyboard.press(next(keys))
+        shown.evaluate("frame()")
+        expect(one).to_be_focused()
+    shown.keyboard.press("Control+z")
+    shown.locator(".ms-word").last.focus()
+    shown.keyboard.press("Control+y")
+    expect(shown.locator(".ms-word")).to_have_count(6)
+    expect(shown.locator(".ms-word").last).to_be_focused()
+
+
+def test_a_change_is_taken_away_and_the_focus_goes_to_what_is_left(shown):
+    for hand in ("hide", "causal"):
+        shown.locator(HANDS[hand][0]).click()
+    remove = shown.locator(".ms-remove")
+    remove.last.press("Enter")
+    expect(remove).to_have_count(1)
+    expect(remove).to_be_focused()
+    shown.keyboard.press("Enter")
+    expect(remove).to_have_count(0)
+    expect(shown.locator('[data-part="undo"]')).to_be_focused()
+
+
+def test_a_forced_word_keeps_the_focus_and_the_others_stay_to_choose_from(shown, studio):
+    names = lambda: [bar.get_attribute("aria-label").split(":")[0] for bar in shown.locator(".ms-candidate").all()]  # noqa: E731
+    before = names()
+    shown.locator(".ms-candidate").nth(2).press("Enter")
+    forced = shown.locator('.ms-candidate[aria-pressed="true"]')
+    expect(forced).to_be_focused()
+    assert set(names()) == set(before) and names()[0] == before[2]
+    shown.keyboard.press("Enter")
+    expect(forced).to_have_count(0)
+    expect(shown.locator(".ms-candidate").nth(2)).to_be_focused()
+    bare.deliver(shown, studio)
+    assert studio.changes == [] and names() == before
+
+
+ROWS = {"source": 10, "written": 9, "bars": 6, "hands": 6, "changes": 4}
+
+
+def test_each_row_of_buttons_is_one_tab_stop(shown):
+    """The arrow keys go from one button to the next, and the Tab key comes back to where the focus was."""
+    for hand in ("hide", "causal"):
+        shown.locator(HANDS[hand][0]).click()
+    for part, count in ROWS.items():
+        buttons = shown.locator(f'[data-part="{part}"] button')
+        expect(buttons).to_have_count(count)
+        for key, index in [("Home", 0), ("ArrowRight", 1), ("ArrowDown", 2), ("ArrowLeft", 1), ("End", count - 1)]:
+            buttons.locator("xpath=self::*[@tabindex=0]").press(key)
+            expect(buttons.nth(index)).to_be_focused()
+        shown.keyboard.press("ArrowRight")
+        expect(buttons.last).to_be_focused()
+        shown.keyboard.press("Tab")
+        expect(shown.locator(f'[data-part="{part}"] :focus')).to_have_count(0)
+        shown.keyboard.press("Shift+Tab")
+        expect(buttons.last).to_be_focused()
+
+
+def test_what_a_step_does_to_the_translation_is_read_aloud(shown, studio):
+    told = shown.locator('[data-part="told"]')
+    expect(told).to_have_attribute("role", "status")
+    expect(told).to_have_text("")
+    shown.locator(HANDS["hide"][0]).click()
+    bare.deliver(shown, studio)
+    expect(told).to_have_text(f"Changes: 1. The model now writes: {studio.translation}")
+    assert studio.translation != studio.untouched
+    shown.locator(HANDS["padding"][0]).click()
+    expect(told).to_have_text(f"Changes: 2. The model still writes: {studio.translation}")
+    shown.keyboard.press("Control+z")
+    shown.keyboard.press("Control+z")
+    expect(told).to_have_text(f"Changes: 0. The model now writes: {studio.untouched}")
+    shown.locator('[data-part="sentence"]').fill("I drink tea.")
+    expect(shown.locator('[data-part="source"] button')).to_have_count(4)
+    expect(told).to_contain_text(studio.untouched)  # not with each letter
+    shown.keyboard.press("Enter")
+    bare.deliver(shown, studio)
+    expect(told).to_have_text(f"Changes: 0. The model now writes: {studio.translation}")
+
+
+def test_the_keys_are_listed(shown):
+    keys, code = (shown.locator(f'[data-part="{part}"]') for part in ("keys", "code"))
+    code.locator("summary").press("Enter")
+    keys.locator("summary").press("Enter")
+    expect(keys.locator("ul")).to_be_in_viewport(ratio=1)
+    expect(keys).to_contain_text("Ctrl+Z")
+    expect(code).not_to_have_attribute("open", "")
+    shown.keyboard.press("Escape")
+    expect(keys).not_to_have_attribute("open", "")
+    expect(keys.locator("summary")).to_be_focused()
+
+
+def test_where_the_focus_is_stays_in_view_when_the_page_becomes_narrow(shown):
+    """As it does when the page is zoomed in."""
+    cell = shown.locator(HANDS["cell"][0])
+    for part in (cell, shown.locator('.mm-field [data-id="src 2"]')):
+        small(shown, 1280)
+        part.focus()
+        small(shown, 848)
+        expect(part).to_be_focused()
+        expect(part).to_be_visible()
+
+
 def test_any_two_tokens_swap_their_positions(shown, studio):
     swap, menu = shown.locator(".ms-swap button"), shown.locator(".ms-swap select")
     assert menu.locator("option").all_inner_texts() == [token for token in studio.tokens if token != "not"]
@@ -157,6 +268,15 @@ def test_the_mask_changes_as_far_as_one_wants(shown, studio):
         shown.evaluate("frame()")
         bare.deliver(shown, studio)
         assert studio.changes == []
+
+
+def test_a_mask_that_goes_away_under_the_pointer_changes_nothing(shown, studio):
+    shown.locator(HANDS["cell"][0]).hover()
+    shown.mouse.down()
+    shown.evaluate("model.set('place', 'decoder.1.feed_forward'), frame()")
+    shown.mouse.up()
+    bare.deliver(shown, studio)
+    assert studio.changes == []
 
 
 def test_a_sentence_is_translated_while_it_is_typed_and_kept_when_it_is_done(shown, studio):

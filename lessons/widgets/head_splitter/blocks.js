@@ -1,4 +1,4 @@
-import { ARROWS, QUIET_NAME, claim, escapeText } from "../shared/markup.js";
+import { ARROWS, QUIET_NAME, claim, escapeText, focusOf } from "../shared/markup.js";
 import { countOf, indexOf, readAll } from "./strided.js";
 import { listed, worded } from "../shared/words.js";
 
@@ -31,7 +31,7 @@ export class Blocks {
     this.shape = tensor.shape;
     const html = this.build(tensor, axes, look);
     if (html === this.html) return;
-    const held = this.grid.contains(this.grid.getRootNode().activeElement) ? this.activeId : null;
+    const held = this.grid.contains(focusOf(this.grid)) ? this.activeId : null;
     this.html = html;
     this.grid.innerHTML = html;
     this.cells = [...this.grid.querySelectorAll("[data-at]")];

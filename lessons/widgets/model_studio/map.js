@@ -1,5 +1,5 @@
 import { formatNumber } from "../shared/numbers.js";
-import { ARROWS, QUIET, claim, escapeText } from "../shared/markup.js";
+import { ARROWS, QUIET, claim, escapeText, focusOf } from "../shared/markup.js";
 import { compare, effects, likeliest } from "./differences.js";
 import { STACKS, SUBLAYER_NAMES, arrange, memoryPath, sayPlace, sidesOf, sublayersOf } from "./layout.js";
 import { Painter } from "./paint.js";
@@ -25,12 +25,11 @@ const pressable = (kind, box, data, content = "") =>
 const shell = () => `
   <div class="mm-scroll"><div class="mm-field" role="group" aria-label="${worded("map of the model")}"></div></div>
   <section class="mm-card" aria-label="${worded("tour")}">
-    <p class="mm-head"><b></b><span class="mm-shape"></span></p>
-    <p class="mm-caption" role="status"></p>
+    <div role="status"><p class="mm-head"><b></b><span class="mm-shape"></span></p><p class="mm-caption"></p></div>
     <div class="mm-steps"><button type="button" data-step="start" ${QUIET}>${worded("Take the tour")}</button>
       <button type="button" data-step="back" ${QUIET}>${worded("Back")}</button><button type="button" data-step="next" ${QUIET}>${worded("Next")}</button>
       <button type="button" data-step="play" ${QUIET}>${worded("Play")}</button><span class="mm-count"></span><button type="button" data-step="end" ${QUIET}>${worded("End")}</button></div>
-    <p class="mm-readout"></p>
+    <p class="mm-readout" aria-live="polite"></p>
     <ul class="mm-legend"><li><i class="mm-vector"></i>${worded("a vector")}</li><li><i class="mm-way"></i>${worded("attention: the thicker, the more")}</li>
       <li><i class="mm-unit"></i>${worded("active units")}</li><li><i class="mm-sign">≠</i>${worded("changed, {sign}most", { sign: `<i class="mm-sign mm-top">≠</i>` })}</li></ul>
   </section>`;
@@ -124,6 +123,8 @@ export class ModelMap {
     this.el.classList.toggle("mm-beside", this.width - layout.lanes.src.right >= CARD && layout.width <= this.width);
     this.card.style.left = this.el.classList.contains("mm-beside") ? `${layout.lanes.src.right + 22}px` : "";
     this.field.style.cssText = `width:${layout.width}px;height:${layout.height}px;--mm-row:${layout.rowHeight}px;--mm-under:${layout.under}px`;
+    const active = this.buttons?.[this.active]?.dataset.id;
+    const isHeld = this.field.contains(focusOf(this.field));
     const boxes = layout.layers.map((box) => `<div class="mm-layer" style="${pixels(box)}">${worded("{stack} layer {layer}", { stack: worded(STACKS[box.side === "src" ? "encoder" : "decoder"]), layer: box.layer })}</div>`);
     this.field.innerHTML = boxes.join("") +
       `<svg class="mm-memory" width="${layout.width}" height="${layout.height}" aria-hidden="true"><path d="${memoryPath(layout)}"/></svg>` +
@@ -132,7 +133,9 @@ export class ModelMap {
     this.painter.arrange(layout, config);
     this.buttons = [...this.field.querySelectorAll("button")];
     this.find = new Map(this.buttons.map((button) => [button.dataset.id, button]));
-    this.activate(Math.min(this.active, this.buttons.length - 1));
+    const same = this.buttons.indexOf(this.find.get(active));
+    this.activate(same >= 0 ? same : Math.min(this.active, this.buttons.length - 1));
+    if (isHeld) this.buttons[this.active].focus({ preventScroll: true });
   }
 
   buttonsOf(part, { rowHeight, lanes, under }) {
@@ -404,7 +407,7 @@ export class ModelMap {
       const { word, probability } = this.next[index];
       return worded("After {name}: “{word}”, {percent}.", { name, word: this.about.words.tgt[word], percent: percent(probability) });
     }
-    const alone = worded("Following {name}, token {index}. Point at an attention to see where it looks.", { name, index });
+    const alone = worded("Following {name}, token {index}. Go to an attention to see where it looks.", { name, index });
     if (!now.places[there]?.weights) return alone;
     const [querySide, keySide] = sidesOf(there);
     const { weights: { data, shape: [heads, queries, keys] } } = now.places[there];

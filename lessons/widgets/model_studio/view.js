@@ -1,5 +1,5 @@
 import { View, asWidget, button, slider } from "../shared/parts.js";
-import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { ARROWS, QUIET, claim, escapeText, focusOf } from "../shared/markup.js";
 import { formatNumber } from "../shared/numbers.js";
 import { HIGHEST, HISTORY, LOWEST, MOST_CHANGES } from "./constants.js";
 import { flip, isOn, isSameChange, placeName, sayChange, without, writeProgram } from "./hands.js";
@@ -17,38 +17,48 @@ import { SENTENCES, listed, marked, worded } from "../shared/words.js";
 const CANDIDATES = 6;
 const FEWER = 4; // the same, where there is less room
 const FIRST = ["not"]; // a token to begin with, if the sentence has it
-const SCOPES = { head: marked("this head"), layer: marked("all heads here"), everywhere: marked("all layers") };
-const scopes = () => `<select data-part="scope" aria-label="${worded("a click on the mask changes")}" ${QUIET}>${Object.entries(SCOPES)
+const ROWS = ["source", "written", "bars", "hands", "changes"]; // of buttons: Tab reaches one of each, the arrow keys the others
+const SCOPES = { head: marked("this head only"), layer: marked("all heads here"), everywhere: marked("all heads, all layers") };
+const scopes = () => `<select data-part="scope" aria-label="${worded("where the mask changes")}" ${QUIET}>${Object.entries(SCOPES)
   .map(([value, name]) => `<option value="${value}">${worded(name)}</option>`).join("")}</select>`;
+const KEYS = [
+  marked("Tab goes to the next part. The arrow keys move within it: among buttons, on the map, in a grid."),
+  marked("Enter presses a button; on a cell of the mask, it blocks or allows it."),
+  marked("Ctrl+Z undoes a step, Ctrl+Y does it again."),
+  marked("Esc ends the tour, goes back from a head to the map, or closes this list."),
+];
 const frame = () => `
   <div class="ms">
     <div class="ms-left">
       <label class="ms-sentence"><span class="ms-title">${worded("Your sentence")}</span>
         <input type="text" data-part="sentence" spellcheck="false" autocomplete="off" ${QUIET}></label>
-      <div class="ms-tokens" data-part="source" role="group" aria-label="${worded("tokens of the sentence")}"></div>
+      <div class="ms-tokens" data-part="source" role="toolbar" aria-label="${worded("tokens of the sentence")}"></div>
       <div class="ms-tools" data-part="tools"></div>
       <section class="ms-result" aria-label="${worded("translation")}">
-        <div class="ms-writehead"><p class="ms-title">${worded("The model writes")}</p><span data-part="hide-word"></span></div>
-        <div class="ms-tokens ms-written" data-part="written" role="group" aria-label="${worded("words of the translation")}"></div>
+        <p class="ms-title">${worded("The model writes")}</p>
+        <div class="ms-tokens ms-written" data-part="written" role="toolbar" aria-label="${worded("words of the translation")}"></div>
+        <span data-part="hide-word"></span>
         <p class="ms-before" data-part="before"></p>
       </section>
       <section class="ms-next" aria-label="${worded("next word")}">
         <div class="ms-nexthead"><p class="ms-title" data-part="next-title"></p>${slider("temperature", worded("temperature"), LOWEST, HIGHEST, 0.1)}</div>
-        <ol data-part="bars"></ol>
+        <div role="toolbar" aria-orientation="vertical" aria-label="${worded("likely words")}"><ol data-part="bars"></ol></div>
       </section>
       <section class="ms-hands" aria-label="${worded("change the model")}"><p class="ms-title">${worded("Change the model")}</p>
-        <div class="ms-tools" data-part="hands"></div></section>
+        <div class="ms-tools" data-part="hands" role="toolbar" aria-label="${worded("parts of the model")}"></div></section>
       <section class="ms-changes" aria-label="${worded("your changes")}">
         <div class="ms-changehead"><p class="ms-title" data-part="count"></p>${button("undo", worded("Undo"))}${button("redo", worded("Redo"))}${button("reset", worded("Reset"))}</div>
-        <ul data-part="changes"></ul>
+        <div role="toolbar" aria-label="${worded("changes, on or off")}"><ul data-part="changes"></ul></div>
       </section>
       <p class="lw-warning" data-part="warning" role="status"></p>
-      <details data-part="code"><summary ${QUIET}>${worded("The same in Python")}</summary><pre tabindex="0" ${QUIET}></pre></details>
+      <p class="lw-aloud" data-part="told" role="status"></p>
+      <div class="ms-foot"><details data-part="code"><summary ${QUIET}>${worded("The same in Python")}</summary><pre tabindex="0" role="region" aria-label="Python" ${QUIET}></pre></details>
+        <details data-part="keys"><summary ${QUIET}>${worded("Keyboard")}</summary><ul>${KEYS.map((key) => `<li>${worded(key)}</li>`).join("")}</ul></details></div>
     </div>
     <div class="ms-views" role="group" aria-label="${worded("what is shown below")}"><button type="button" data-part="outside" ${QUIET}>${worded("The whole model")}</button><button
       type="button" data-part="inside" ${QUIET}></button></div>
     <div class="ms-right"><div class="ms-map" data-part="map"></div>
-      <div class="ms-zoom"><div class="ms-heads" data-part="heads" role="group" aria-label="${worded("head")}"></div><label class="ms-scope">${worded("A click changes {what}", { what: scopes() })}</label>
+      <div class="ms-zoom"><div class="ms-heads" data-part="heads" role="group" aria-label="${worded("head")}"></div><label class="ms-scope">${worded("Change the mask in {what}", { what: scopes() })}</label>
       <div data-part="zoom"></div></div></div>
   </div>`;
 
@@ -84,6 +94,10 @@ class ModelStudioView extends View {
       this.schedule();
     });
     this.find("code").addEventListener("toggle", () => this.schedule());
+    for (const [one, other] of [["code", "keys"], ["keys", "code"]]) // they open over the same place
+      this.find(one).firstElementChild.addEventListener("click", () => (this.find(other).open = false));
+    for (const [name, key] of [["undo", "Z"], ["redo", "Y"]]) this.find(name).setAttribute("aria-keyshortcuts", `Control+${key}`);
+    this.root.addEventListener("focusin", ({ target }) => this.followFocus(target));
     this.shown = {};
   }
 
@@ -106,9 +120,32 @@ class ModelStudioView extends View {
     else this.find(focus).focus({ preventScroll: true });
   }
 
+  /** The Tab key comes back to where the focus was; what has the focus is in view, however narrow the page becomes. */
+  followFocus(target) {
+    const row = target.closest('[role="toolbar"]');
+    if (row) this.rove(row);
+    for (const [part, isInside] of [["zoom", true], ["map", false]])
+      if (this.isInside !== isInside && this.find(part).contains(target)) this.look(isInside);
+  }
+
+  /** Of a row of buttons, the Tab key reaches the one with the focus, or else the one that is pressed. */
+  rove(row) {
+    const buttons = [...row.querySelectorAll("button")];
+    const one = [focusOf(row), row.querySelector('[aria-pressed="true"]'), buttons[0]].find((button) => buttons.includes(button));
+    for (const button of buttons) button.tabIndex = button === one ? 0 : -1;
+  }
+
   // From the learner
 
   pressKey(event) {
+    const row = event.target.closest('[role="toolbar"]');
+    if (row && this.moveIn(row, event)) return claim(event);
+    const list = event.target.closest("details[open]");
+    if (list && event.key === "Escape") {
+      claim(event);
+      list.open = false;
+      return list.firstElementChild.focus();
+    }
     const isLeaving = event.key === "Escape" && this.isInside && event.target.closest(".ms-zoom, .ms-views");
     if (isLeaving && this.find("outside").checkVisibility()) {
       claim(event);
@@ -123,6 +160,18 @@ class ModelStudioView extends View {
     if (isTyping || !(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key.toLowerCase())) return;
     claim(event);
     this.move(key.toLowerCase() === "y" || event.shiftKey ? "redo" : "undo");
+  }
+
+  /** With the arrow keys along a row of buttons; whether it was such a key. */
+  moveIn(row, event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return false;
+    const buttons = [...row.querySelectorAll("button")];
+    const here = buttons.indexOf(event.target);
+    const last = buttons.length - 1;
+    const to = event.key === "Home" ? 0 : event.key === "End" ? last : ARROWS[event.key] && here + ARROWS[event.key][0] + ARROWS[event.key][1];
+    if (to === undefined) return false;
+    buttons[Math.min(Math.max(to, 0), last)].focus();
+    return true;
   }
 
   /** While it is typed it is translated; it is kept when it is done. */
@@ -224,6 +273,7 @@ class ModelStudioView extends View {
     this.drawNext(drawn);
     this.drawHands(drawn);
     this.drawChanges(drawn);
+    this.tell(drawn);
     const { now, before } = result;
     const { place, head, station } = state;
     const views = [
@@ -236,6 +286,18 @@ class ModelStudioView extends View {
     if (isOneSeen) this.later = requestAnimationFrame(other); // what nobody sees waits for the next frame
     else other();
     this.drawViews(state);
+  }
+
+  /** A step is read aloud: what the model writes, and whether that is what it wrote before. */
+  tell({ sentence, changes, active, result }) {
+    if (this.typed !== undefined) return;
+    const step = JSON.stringify([sentence, changes]);
+    const written = textOf(result.written.ids.slice(1), this.about) || worded("nothing");
+    if (this.told && this.told.step !== step) {
+      const said = { count: active.length, written };
+      this.write("told", written === this.told.written ? worded("Changes: {count}. The model still writes: {written}", said) : worded("Changes: {count}. The model now writes: {written}", said));
+    }
+    this.told = { step, written };
   }
 
   drawViews({ place, head }) {
@@ -268,13 +330,22 @@ class ModelStudioView extends View {
     return this.unknown;
   }
 
-  /** Only if it is other HTML than before, and in the same elements: what has the focus keeps it. */
+  /** Only if it is other HTML than before, and in the same elements. The focus stays with what the button does. */
   put(name, html) {
     if (this.shown[name] === html) return;
     this.shown[name] = html;
+    const part = this.find(name);
+    const held = part.contains(focusOf(part)) ? focusOf(part) : null;
+    const doing = held?.dataset.do;
     const wanted = document.createElement("div");
     wanted.innerHTML = html;
-    adopt(this.find(name), wanted);
+    adopt(part, wanted);
+    if (held && !(held.isConnected && held.dataset.do === doing)) {
+      const buttons = [...part.querySelectorAll("[data-do]")];
+      const next = buttons.find((button) => button.dataset.do === doing) ?? (held.isConnected ? held : buttons.at(-1) ?? this.find("undo"));
+      next.focus({ preventScroll: true });
+    }
+    if (ROWS.includes(name)) this.rove(part);
   }
 
   drawSentence({ sentence, names, changes, active }) {
@@ -290,8 +361,9 @@ class ModelStudioView extends View {
       label: listed([`${i}: ${token}`, ...(hidden(i) ? [worded("hidden")] : []), ...(known(token) ? [] : [worded("unknown")])]),
     })).join(""));
     const hide = { kind: "hide", side: "src", token: chosen };
+    const title = worded("No token may attend to it.");
     const hasPositions = Boolean(this.about.config.positions) && src.length > 1;
-    this.put("tools", flipper(changes, hide, worded("Hide “{token}”", { token: escapeText(src[chosen]) }), { kind: active.length ? "" : "ms-first" }) +
+    this.put("tools", flipper(changes, hide, worded("Hide “{token}”", { token: escapeText(src[chosen]) }), { kind: active.length ? "" : "ms-first", title }) +
       (hasPositions ? this.swapper(src, changes) : ""));
     if (hasPositions) this.find("tools").querySelector("select").value = this.other;
   }
@@ -303,7 +375,7 @@ class ModelStudioView extends View {
     const [token, other] = [chosen, this.other].sort((a, b) => a - b);
     const options = src.map((text, i) => (i === chosen ? "" : `<option value="${i}">${escapeText(text)}</option>`));
     return `<span class="ms-swap">${flipper(changes, { kind: "swap_positions", side: "src", token, other }, worded("Swap positions with"),
-      { label: worded("Swap positions with “{token}”", { token: src[this.other] }) })}<select aria-label="${worded("the other token")}" ${QUIET}>${options.join("")}</select></span>`;
+      { label: worded("Swap positions with “{token}”", { token: src[this.other] }), title: worded("Each of the two gets the other's position.") })}<select aria-label="${worded("the other token")}" ${QUIET}>${options.join("")}</select></span>`;
   }
 
   drawWritten({ result, step, names, changes }) {
@@ -318,7 +390,7 @@ class ModelStudioView extends View {
     })).join(""));
     const read = this.place + 1;
     this.put("hide-word", flipper(changes, { kind: "hide", side: "tgt", token: read }, worded("Hide “{token}”", { token: escapeText(about.words.tgt[now[this.place]]) }),
-      { disabled: read >= names.tgt.length }));
+      { disabled: read >= names.tgt.length, title: worded("No token after it may attend to it.") }));
     const text = textOf(old, about);
     this.put("before", same ? "" : `<span>${worded("before<span class=ms-more> your changes</span>")}</span> ${escapeText(text) || worded("nothing")}`);
     this.find("before").classList.toggle("ms-none", same);
@@ -329,7 +401,7 @@ class ModelStudioView extends View {
     const { words } = this.about;
     const now = spread(result.now.logits, row, temperature);
     const before = result.before === result.now ? now : spread(result.before.logits, row, temperature);
-    const top = [...now.keys()].sort((a, b) => now[b] - now[a]).slice(0, CANDIDATES);
+    const top = [...now.keys()].sort((a, b) => now[b] - now[a] || before[b] - before[a]).slice(0, CANDIDATES); // a forced word has it all
     const chosen = result.written.ids[row + 1];
     if (!top.includes(chosen)) top[top.length - 1] = chosen;
     const old = [...before.keys()].reduce((best, id) => (before[id] > before[best] ? id : best), 0);
@@ -348,21 +420,21 @@ class ModelStudioView extends View {
       const label = worded("{word}: {said}. Force this word", { word: words.tgt[id], said: listed([chance, ...(forced ? [worded("forced")] : [])]) });
       return `<li class="${spare.includes(id) ? "ms-spare" : ""}">${press({ force }, `<span class="ms-name">${forced ? "● " : ""}${escapeText(words.tgt[id])}</span>` +
         `<span class="ms-bar"><b style="width:${(100 * now[id]).toFixed(1)}%"></b>${was ? `<u style="left:${(100 * before[id]).toFixed(1)}%"></u>` : ""}</span>` +
-        `<span class="ms-share">${moved && id === most ? "≠ " : ""}${percentOf(now[id])}</span>`, { kind: "ms-candidate", pressed: forced, label })}</li>`;
+        `<span class="ms-share">${moved && id === most ? "≠ " : ""}${percentOf(now[id])}</span>`, { kind: "ms-candidate", pressed: forced, label, title: forced ? worded("Don't force this word any more") : worded("Force this word") })}</li>`;
     }).join(""));
   }
 
   drawHands({ changes, place, head }) {
     const { config } = this.about;
     const everywhere = [
-      [{ kind: "cut", at: "decoder.*.cross_attn" }, worded("Cut all cross-attention")],
-      [{ kind: "drop_causal" }, worded("No causal mask")],
-      [{ kind: "drop_padding" }, worded("No padding mask")],
+      [{ kind: "cut", at: "decoder.*.cross_attn" }, worded("Cut all cross-attention"), worded("The decoder no longer sees your sentence.")],
+      [{ kind: "drop_causal" }, worded("No causal mask"), worded("A word of the translation may attend to the words after it.")],
+      [{ kind: "drop_padding" }, worded("No padding mask"), worded("Padding may be attended to. One sentence alone has none, so nothing changes.")],
     ];
-    if (config.positions) everywhere.push([{ kind: "drop_positions" }, worded("No positions")]);
-    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, worded("Silence head {head}", { head })]);
-    if (place) everywhere.unshift([{ kind: "cut", at: place }, worded("Cut {place}", { place: placeName(place) })]);
-    this.put("hands", everywhere.map(([change, text]) => flipper(changes, change, text)).join(""));
+    if (config.positions) everywhere.push([{ kind: "drop_positions" }, worded("No positions"), worded("The model no longer knows the order of the tokens.")]);
+    if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, worded("Silence head {head}", { head }), worded("The output of this head becomes 0.")]);
+    if (place) everywhere.unshift([{ kind: "cut", at: place }, worded("Cut {place}", { place: placeName(place) }), worded("It adds nothing: the vectors pass by it unchanged.")]);
+    this.put("hands", everywhere.map(([change, text, title]) => flipper(changes, change, text, { title })).join(""));
     this.root.querySelector(".ms-scope").hidden = !place.endsWith("attn");
   }
 
@@ -374,7 +446,7 @@ class ModelStudioView extends View {
       const text = escapeText(sayChange(change, names, this.about.words.tgt));
       return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: on ? worded("{change}: on", { change: text }) : worded("{change}: off", { change: text }) })}` +
         `${press({ remove: change }, "×", { kind: "ms-remove", label: worded("remove: {change}", { change: text }) })}</li>`;
-    }).join("") : `<li class="ms-none">${worded("None yet: this is the model as it was trained. <span class=ms-more>Hide a token, click a cell of the mask, or force a word, and read the translation.</span>")}</li>`);
+    }).join("") : `<li class="ms-none">${worded("None yet: this is the model as it was trained. <span class=ms-more>Hide a token, click a cell of the mask, or choose another next word, and read the translation.</span>")}</li>`);
     for (const [name, can] of [["undo", history.length], ["redo", future.length], ["reset", count]])
       this.find(name).setAttribute("aria-disabled", String(!can));
     const code = this.find("code");
@@ -407,13 +479,13 @@ function adopt(element, wanted) {
 }
 
 /** A button that does something. */
-const press = (what, content, { kind = "", pressed, label }) =>
+const press = (what, content, { kind = "", pressed, label, title }) =>
   `<button type="button" class="${kind}" data-do="${escapeText(JSON.stringify(what))}"${pressed === undefined ? "" : ` aria-pressed="${pressed}"`}` +
-  ` aria-label="${escapeText(label)}" ${QUIET}>${content}</button>`;
+  `${title ? ` title="${title}"` : ""} aria-label="${escapeText(label)}" ${QUIET}>${content}</button>`;
 
 /** A button that makes a change, or takes it back. */
-const flipper = (changes, change, text, { kind = "", label, disabled = false } = {}) =>
-  `<button type="button" class="ms-flip ${kind}"${label ? ` aria-label="${escapeText(label)}"` : ""}${disabled ? ` aria-disabled="true"` : ""} data-do="${escapeText(JSON.stringify({ flip: change }))}" aria-pressed="${isOn(changes, change)}" ${QUIET}>${text}</button>`;
+const flipper = (changes, change, text, { kind = "", title, label, disabled = false }) =>
+  `<button type="button" class="ms-flip ${kind}" title="${title}"${label ? ` aria-label="${escapeText(label)}"` : ""}${disabled ? ` aria-disabled="true"` : ""} data-do="${escapeText(JSON.stringify({ flip: change }))}" aria-pressed="${isOn(changes, change)}" ${QUIET}>${text}</button>`;
 
 /** The places of `now` whose words are a longest common part of both. */
 function commonOf(now, old) {

@@ -18,7 +18,7 @@ const TERMS = 4; // written out of each sum
 const UNITS_SHOWN = 8;
 const CHANGED = 0.02;
 const HINTS = {
-  attention: marked("Point at a cell: its sum is written out here. A click on a cell of the mask forbids or allows it."),
+  attention: marked("Point at a cell: its sum is written out here. A click on a cell of the mask blocks or allows it."),
   feed_forward: marked("Point at a token: its most active units are on the right."),
   none: marked("Choose a head, or a feed-forward network, in the map: here you will see what it computes."),
 };
@@ -45,7 +45,7 @@ export class Zoom {
     this.el.className = "mz";
     this.el.setAttribute("aria-label", worded("zoom"));
     this.el.innerHTML = `<p class="mz-head"><b></b><span></span></p><div class="mz-attention"></div>` +
-      `<div class="mz-feed" hidden><div class="mz-units"></div><section><h4></h4><ol></ol></section></div><p class="mz-sum"></p>`;
+      `<div class="mz-feed" hidden><div class="mz-units"></div><section><h4></h4><ol></ol></section></div><p class="mz-sum" aria-live="polite"></p>`;
     el.append(this.el);
     [this.head, this.attention, this.feed, this.sum] = this.el.children;
     this.makeAttention();
@@ -165,7 +165,8 @@ export class Zoom {
 
   toggle(cells) {
     const { place, head } = this.state;
-    for (const [query, key] of cells) this.onToggle({ place, head, query, key, allow: !cellOf(this.shown.allowed, query, key) });
+    if (this.shown) // else the attention went away under the pointer
+      for (const [query, key] of cells) this.onToggle({ place, head, query, key, allow: !cellOf(this.shown.allowed, query, key) });
   }
 
   /** Frame the same query and key everywhere, and write the sum of the cell. */
@@ -223,7 +224,7 @@ export class Zoom {
       return compared(worded("Score of {query} for {key}: ({terms}) / √{size} = {score}", said));
     }
     const may = Boolean(cellOf(allowed, r, c));
-    if (name === "mask") return may ? worded("{query} may attend to {key}. A click forbids it.", { query, key }) : worded("{query} may not attend to {key}. A click allows it.", { query, key });
+    if (name === "mask") return may ? worded("{query} may attend to {key}. A click, or Enter, blocks it.", { query, key }) : worded("{query} may not attend to {key}. A click, or Enter, allows it.", { query, key });
     if (!may) return compared(worded("{query} may not attend to {key}: the score becomes −∞, the weight 0", { query, key }));
     const power = (x) => `e^${formatNumber(x).replace(/^−/, "−")}`;
     const open = this.keys.map((_, i) => i).filter((i) => cellOf(allowed, r, i));

@@ -1,5 +1,5 @@
 import { formatNumber, isOne } from "./numbers.js";
-import { ARROWS, QUIET_NAME, claim, escapeText } from "./markup.js";
+import { ARROWS, QUIET_NAME, claim, escapeText, focusOf } from "./markup.js";
 import { inkOn } from "./palette.js";
 import { worded } from "./words.js";
 import { TONES, boundOf } from "./tones.js";
@@ -94,6 +94,7 @@ export class Grid {
     this.grid.style.width = `calc(var(--hg-left) + ${columns.length * this.width + (this.sums ? (dense ? 18 : low ? 52 : 62) : 0)}px)`;
     const name = (text, i) => (dense ? (i % 8 ? "" : String(i)) : text);
     const shape = [rows.length, this.across, dense, this.rowAxis, this.columnAxis].join();
+    const isHeld = this.grid.contains(focusOf(this.grid));
     if (shape === this.shape) this.rename(name);
     else this.fill(name, dense);
     this.shape = shape;
@@ -101,6 +102,7 @@ export class Grid {
     this.grid.setAttribute("aria-readonly", String(!this.onPaint));
     const [r, c] = this.active;
     this.activate(Math.min(r, rows.length - 1), Math.min(c, this.across - 1));
+    if (isHeld) this.current.focus({ preventScroll: true });
   }
 
   /** All rows and cells. name(text, i): what is written of a name. */
@@ -215,7 +217,9 @@ export class Grid {
     this.grid.addEventListener("pointerleave", () => this.onPoint?.(null, null));
     this.grid.addEventListener("focusin", (event) => {
       const place = at(event);
-      if (place) this.onPoint?.(...place);
+      if (!place) return;
+      this.activate(...place);
+      this.onPoint?.(...place);
     });
     this.grid.addEventListener("focusout", () => this.onPoint?.(null, null));
     this.grid.addEventListener("keydown", (event) => this.pressKey(event));

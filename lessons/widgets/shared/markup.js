@@ -15,6 +15,9 @@ export function claim(event) {
   event.stopPropagation();
 }
 
+/** What has the focus, in the document or the shadow tree of this element. */
+export const focusOf = (element) => element.getRootNode().activeElement;
+
 /** To a tenth of a pixel. */
 export const tenth = (x) => Math.round(10 * x) / 10;
 export const svgText = (x, y, content, anchor = "middle", more = "") =>
