@@ -172,7 +172,8 @@ one_function = Exercise(
         ),
         Mistake(
             edited(attention_layer, ("@ w_q", "@ w_q.T"), ("@ w_k", "@ w_k.T"), ("@ w_v", "@ w_v.T")),
-            "The matrices are (D, d) as they are: x @ w_q. (Only nn.Linear stores its matrix transposed.)",
+            "The matrices are (D, d) as they are: x @ w_q. (nn.Linear stores its matrix transposed; there is none "
+            "here.)",
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_v", "keys_from"),
