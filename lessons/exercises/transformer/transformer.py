@@ -66,7 +66,7 @@ def _with_parts(record, candidate, src, tgt):
 
 
 def _nan_without_a_key(memory: Tensor, allowed: Tensor | None) -> Tensor:
-    """The memory as many libraries have it: a query that may attend to no key gives NaN, and not a number."""
+    """The memory as some libraries have it: a query that may attend to no key gives NaN, and not a number."""
     if allowed is None:
         return memory
     has_key = allowed.any(dim=-1, keepdim=True)  # (S, 1), or (B, 1, S, 1)
@@ -161,7 +161,7 @@ together = Exercise(
         ),
         Mistake(
             edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed & src_allowed.mT"),
-            "You blocked source padding as a query. It has no key then, and NaN comes out, here as in many libraries. "
+            "You blocked source padding as a query. It has no key then, and NaN comes out, here as in some libraries. "
             "A padding mask is a rule about keys.",
             also=[
                 edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed.mT"),
