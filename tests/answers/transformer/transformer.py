@@ -120,7 +120,7 @@ with wrong("You multiplied by √D once more"):
         return project(decode(y, encode(x, source), target, source))
 
 
-edit("encode(embed_src(src), source)", "encode(embed_src(src), source & source.mT)", "NaN comes out, here as in many")
+edit("encode(embed_src(src), source)", "encode(embed_src(src), source & source.mT)", "NaN comes out, here as in some")
 
 edit("encode(embed_src(src), source)", "encode(embed_src(src), source.mT)", "You blocked source padding as a query")
 
