@@ -34,7 +34,7 @@ const EMBEDDED = {
 };
 
 const ATTENTION = {
-  encoder_self: marked("Each source token looks at all others: {query} looks most at {key}, with a weight of {weight}."),
+  encoder_self: marked("Each source token looks at all source tokens, including itself: {query} looks most at {key}, with a weight of {weight}."),
   decoder_self: marked("Each target token looks at those before it and at itself: {query} looks most at {key}, {weight}."),
   decoder_cross: marked("Here the two sentences meet: {query} of the target looks most at {key} of the source, {weight}."),
 };
