@@ -83,7 +83,8 @@ errors = Exercise(
         ),
         Mistake(
             edited(mean_and_error, "scores.std()", "1.96 * scores.std()"),
-            "That is half of a 95 % interval, about two standard errors. Return the error itself.",
+            "That is half of a 95 % interval if there are many seeds, about two standard errors. Return the error "
+            "itself.",
             also=[edited(mean_and_error, "scores.std()", "2 * scores.std()")],
         ),
         Mistake(
