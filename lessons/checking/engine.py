@@ -353,7 +353,7 @@ class Exercise:
         if self.parts is None or not all(is_tensor(outcome.results[0]) for outcome in got if not outcome.error):
             return None
         sizes = [self.parts(*case.inputs.values()) for case in cases]
-        off = [int(mine.results[0] - right.results[0]) for mine, right in zip(got, want) if not mine.error]
+        off = [int(mine.results[0]) - int(right.results[0]) for mine, right in zip(got, want) if not mine.error]
         times = whole_multiples([[*each.values()] for each in sizes], off) if len(off) == len(cases) else None
         return listed(
             [
