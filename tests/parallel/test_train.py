@@ -216,8 +216,8 @@ def test_a_log_without_tensorboard_says_what_to_install(command, monkeypatch):
 def test_the_others_stop_and_the_training_goes_on_with_one_process(command, files, how):
     folder, pairs = files
     arguments = ["--data", pairs, "--config", folder / "run.toml", "--output", folder / "run", "--device", "cpu"]
-    endless = ["--steps", "1000000", "--save-every", "6", "--patience", "3"]
-    lost = "process 0 of 2 stops: another process has ended, or has not answered for 3 seconds."
+    endless = ["--steps", "1000000", "--save-every", "6", "--patience", "15"]
+    lost = "process 0 of 2 stops: another process has ended, or has not answered for 15 seconds."
     start = [*TORCHRUN, "-m", "lessons.train", *arguments, *endless]
     with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
         read_until(running.stdout, "step 6: ")
