@@ -89,6 +89,7 @@ class WebKitVisitor(Visitor):
     def click(self, selector):
         from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
+        self.wait_for(selector)
         actions = ActionBuilder(self.driver, duration=0)
         # By place: WebKit's driver looks for an element of a scrolled page where it was before.
         place = None
