@@ -431,9 +431,9 @@ class ModelStudioView extends View {
       [{ kind: "drop_causal" }, worded("No causal mask"), worded("A word of the translation may attend to the words after it.")],
       [{ kind: "drop_padding" }, worded("No padding mask"), worded("Padding may be attended to. One sentence alone has none, so nothing changes.")],
     ];
-    if (config.positions) everywhere.push([{ kind: "drop_positions" }, worded("No positions"), worded("The model no longer knows the order of the tokens.")]);
+    if (config.positions) everywhere.push([{ kind: "drop_positions" }, worded("No positions"), worded("No token carries its position: the encoder no longer knows the order of its tokens.")]);
     if (place.endsWith("attn")) everywhere.unshift([{ kind: "silence", at: place, head }, worded("Silence head {head}", { head }), worded("The output of this head becomes 0.")]);
-    if (place) everywhere.unshift([{ kind: "cut", at: place }, worded("Cut {place}", { place: placeName(place) }), worded("It adds nothing: the vectors pass by it unchanged.")]);
+    if (place) everywhere.unshift([{ kind: "cut", at: place }, worded("Cut {place}", { place: placeName(place) }), worded("It adds nothing to the vectors that pass by it.")]);
     this.put("hands", everywhere.map(([change, text, title]) => flipper(changes, change, text, { title })).join(""));
     this.root.querySelector(".ms-scope").hidden = !place.endsWith("attn");
   }
