@@ -46,8 +46,7 @@ CELLS = [
 ]
 CLICK = """async ([target, watched, rounds, warmUp]) => {
     const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)') ?? document;
-    const frame = () => new Promise(requestAnimationFrame);
-    const afterPaint = () => new Promise(done => {
+    const painted = () => new Promise(done => { // the next frame is: messages wait for it
         const channel = new MessageChannel();
         channel.port1.onmessage = done;
         requestAnimationFrame(() => channel.port2.postMessage(0));
@@ -62,8 +61,7 @@ CLICK = """async ([target, watched, rounds, warmUp]) => {
         cell.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true, button: 0, buttons: 1}));
         window.dispatchEvent(new PointerEvent('pointerup', {bubbles: true}));
         if (cell.tagName === 'BUTTON') cell.click();
-        while (look() === before && performance.now() - start < 10000) await frame();
-        await afterPaint();
+        do await painted(); while (look() === before && performance.now() - start < 10000);
         times.push(performance.now() - start);
     }
     return times.slice(warmUp);
