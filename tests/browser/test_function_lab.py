@@ -96,14 +96,19 @@ def test_drawn_numbers_are_those_of_torch(page):
 def test_a_click_goes_to_python_and_its_answer_comes_back(page):
     lab = FunctionLab(after)
     bare.show(page, lab)
+    page.evaluate("window.later = []; window.setTimeout = (act) => later.push(act)")
     bare.cell(page, "allowed", 0, 1).click()
     page.evaluate("frame()")
-    expect(page.locator('[data-part="verdict"]')).to_have_text("Waiting for Python …")
     expect(page.locator(".lw")).to_have_attribute("aria-busy", "true")
+    expect(page.locator('[data-part="verdict"]')).to_have_text(lab.verdict)  # what comes at once replaces it
+    page.evaluate("later.pop()()")
+    expect(page.locator('[data-part="verdict"]')).to_have_text("Waiting for Python …")
+    expect(page.locator(".lw")).to_have_class("lw fl-waiting")
     assert page.evaluate("model.sent") == [{"set": {"mask": "11" + lab.mask[2:], "history": [[1]]}}]
     flip(lab, page)
     assert lab.allowed[0].tolist() == [True, True, False, False, False]
     expect(page.locator(".lw")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".lw")).to_have_class("lw")
     expect(page.locator('[data-part="verdict"]')).to_have_text(lab.verdict)
     assert "9 of 9 hidden pairs" in lab.verdict
     assert torch.allclose(numbers(page, "weights").float(), lab.weights)

@@ -11,6 +11,7 @@ import { EXAMPLES, HISTORY } from "./constants.js";
 // FunctionLab, built from grids. The learner's function runs in Python: a click is sent there and its result
 // comes back. The reference is computed here, from the mask that the result belongs to.
 
+const SOON = 300; // milliseconds
 const PALE = mixColor(SIGNED, 0.5);
 
 /** With its sign, also where only the further decimals are not 0. */
@@ -141,11 +142,24 @@ class Laboratory extends View {
     grids.allowed.show({ rows: state.tokens, columns: state.key_tokens, values: allowed, convention: ALLOWED, note });
     const { result } = state;
     const fresh = result.mask === mask && result.chosen === state.chosen;
-    this.root.classList.toggle("fl-waiting", !fresh);
     this.root.setAttribute("aria-busy", String(!fresh));
     if (result.mask && result !== this.shown) this.drawResult(state, result);
-    this.write("verdict", fresh ? result.verdict : worded("Waiting for Python …"));
+    this.await(fresh);
+    if (fresh) this.write("verdict", result.verdict);
     this.find("look").hidden = !(fresh && result.waits);
+  }
+
+  /** An answer that takes long is waited for visibly; what comes at once is not painted twice. */
+  await(isThere) {
+    if (isThere) {
+      clearTimeout(this.waiting);
+      this.waiting = undefined;
+      this.root.classList.remove("fl-waiting");
+    } else
+      this.waiting ??= setTimeout(() => {
+        this.root.classList.add("fl-waiting");
+        this.write("verdict", worded("Waiting for Python …"));
+      }, SOON);
   }
 
   drawControls({ names, chosen, mask, start, history }) {
