@@ -191,14 +191,9 @@ def _check(change: Change, model: Model, places: dict[str, nn.Module]) -> None:
         whole(0, model.config.tgt_vocab_size - 1, word=change.word)
 
 
-def _sides(place: str) -> tuple[str, str]:
-    """The sides that queries and keys come from."""
-    part, _, name = place.split(".")
-    return "src" if part == "encoder" else "tgt", "tgt" if part == "decoder" and name == "self_attn" else "src"
-
-
 def _is_causal(place: str) -> bool:
-    return _sides(place) == ("tgt", "tgt") and place.endswith("self_attn")
+    """Whether it is self-attention of the decoder: its keys are target tokens, all others are source tokens."""
+    return place.startswith("decoder") and place.endswith("self_attn")
 
 
 def _positions(model: Model, side: str) -> list[nn.Module]:
@@ -220,7 +215,7 @@ def _noting(ids: dict[str, Tensor], side: str) -> Callable[..., None]:
 def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Tensor]) -> Callable[..., Any]:
     """A pre-hook that gives an attention its changed mask."""
     dropped = {change.kind for change in changes} & {"drop_causal", "drop_padding"}
-    key_side = _sides(place)[1]
+    key_side = "tgt" if _is_causal(place) else "src"
     pad_id = model.config.src_pad_id if key_side == "src" else model.config.tgt_pad_id
     cells = [change for change in changes if change.kind in ("block", "allow", "hide")]
 
@@ -231,7 +226,7 @@ def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Ten
         allowed = options.get("allowed")
         allowed = torch.ones(size[2:], dtype=torch.bool, device=query.device) if allowed is None else allowed
         if dropped:
-            allowed = allowed | _rules(size, ids[key_side] != pad_id, dropped, causal_rule=_is_causal(place))
+            allowed = allowed | _rules(ids[key_side] != pad_id, dropped, causal_rule=_is_causal(place))
         if cells:
             allowed = allowed.expand(size).clone()
             for change in cells:
@@ -241,13 +236,11 @@ def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Ten
     return change_mask
 
 
-def _rules(size: tuple[int, ...], real: Tensor, dropped: set[str], *, causal_rule: bool) -> Tensor:
-    """What the rules that were not dropped allow, (B, 1, Q, K). real: (B, K), False = padding."""
-    allowed = torch.ones(size[0], 1, *size[2:], dtype=torch.bool, device=real.device)
-    if "drop_padding" not in dropped:
-        allowed = allowed & real[:, None, None]
+def _rules(real: Tensor, dropped: set[str], *, causal_rule: bool) -> Tensor:
+    """What the rules that were not dropped allow, (B, 1, Q or 1, K). real: (B, K), False = padding."""
+    allowed = real[:, None, None] | ("drop_padding" in dropped)
     if causal_rule and "drop_causal" not in dropped:
-        allowed = allowed & causal(size[2], device=real.device)
+        allowed = allowed & causal(real.size(1), device=real.device)
     return allowed
 
 

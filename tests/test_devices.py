@@ -10,6 +10,7 @@ from lessons import masks
 from lessons.attention import MultiHeadAttention, attend
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, Recomputed, beam, greedy, last, sample
+from lessons.interventions import Change, intervene
 from lessons.language_model import LanguageModel, LanguageModelConfig, generate, text_loss, train
 from lessons.positions import LearnedPositions, SinusoidalPositions
 from lessons.tiled import tiled_attention
@@ -69,6 +70,20 @@ def test_parts(make):
 def test_model(positions):
     logits, _ = small(positions=positions)(IDS, IDS)
     assert logits.device.type == "cpu" and logits.isfinite().all()
+
+
+CELL = Change("block", at="encoder.*.self_attn", query=1, key=0)
+SWAP = Change("swap_positions", side="src", token=0, other=1)
+
+
+@pytest.mark.parametrize("change", [CELL, Change("drop_padding"), Change("drop_causal"), SWAP])
+def test_interventions(change):
+    model = small()
+    with intervene(model, [change]):
+        logits, _ = model(IDS, IDS)
+        memory, _ = model.encoder(X)
+    for x in (logits, memory):
+        assert x.device.type == "cpu" and x.isfinite().all()
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

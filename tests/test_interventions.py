@@ -101,6 +101,27 @@ def test_rules_and_hidden_tokens_are_those_of_masks(changes, masks):
     differ(logits(model, *changes), logits(model))
 
 
+def test_each_side_has_its_padding():
+    """A side's rule without its padding, where the two sides have other ids for it."""
+    model = build(src_pad_id=0, tgt_pad_id=8)
+    src, tgt = SRC, torch.tensor([[1, 5, 4, 0], [1, 6, 7, 8]])
+    masks = {"src_allowed": padding(src, pad_id=0), "cross_allowed": padding(src, pad_id=0)}
+    real = padding(tgt, pad_id=8)
+    same(logits(model, Change("drop_causal"), tgt=tgt), logits(model, tgt=tgt, tgt_allowed=real, **masks))
+    later = logits(model, tgt=tgt, tgt_allowed=causal(T), **masks)
+    same(logits(model, Change("drop_padding", at="decoder.*.self_attn"), tgt=tgt), later)
+    everything = torch.ones(T, S, dtype=torch.bool)
+    masks |= {"tgt_allowed": combine(real, causal(T)), "cross_allowed": everything}
+    same(logits(model, Change("drop_padding", at="*.cross_attn"), tgt=tgt), logits(model, tgt=tgt, **masks))
+
+
+def test_a_stack_that_gets_no_mask_has_its_cells_changed():
+    model = build()
+    with torch.no_grad(), intervene(model, [Change("block", at="encoder.0.self_attn", head=0, query=1, key=2)]):
+        weights = model.encoder(model.src_embedding(SRC), need_weights=True)[1]["0.self_attn"]
+    assert ((weights == 0).nonzero() == torch.tensor([[0, 0, 1, 2], [1, 0, 1, 2]])).all()
+
+
 def test_the_later_change_of_a_cell_wins():
     model = build()
     hide = Change("hide", side="tgt", token=0)
@@ -174,8 +195,21 @@ def test_swapped_positions_are_swapped_words(positions):
     same(logits(model, *twice, src=src, tgt=tgt), logits(model, src=src[:, [2, 0, 1, 3, 4]], tgt=tgt))
 
 
+def test_swapped_positions_begin_where_the_tokens_do():
+    model = build()
+    swap = Change("swap_positions", side="tgt", token=0, other=1)
+    with torch.no_grad(), intervene(model, [swap]):
+        swapped = model.tgt_embedding(TGT, offset=3)
+    with torch.no_grad():
+        vectors = model.tgt_embedding.tokens(TGT) * 8**0.5
+        positions = model.tgt_embedding(TGT, offset=3) - vectors
+        same(swapped, vectors + positions[:, [1, 0, 2, 3]])
+
+
 def test_a_forced_word_is_generated_and_the_rest_follows_from_it():
     model = build()
+    forced_logits = logits(model, Change("force", token=2, word=7))[:, 1]
+    assert (forced_logits[:, 7] == 0).all() and forced_logits.isneginf().sum() == 2 * (V - 1)
     task = Reversal()
     src = SRC[:1]
     with intervene(model, [Change("force", token=2, word=7)]):
@@ -246,10 +280,10 @@ def test_each_kind_says_what_it_lacks_and_what_is_too_much(kind):
     good = {name: fields[name] for name in needed}
     assert Change(kind, **good).kind == kind
     for name in needed:
-        with pytest.raises(ValueError, match=f"{kind!r} has no {name}; expected "):
+        with pytest.raises(ValueError, match=f"{kind!r} has no {name}; expected {', '.join(sorted(needed))}$"):
             Change(kind, **{key: value for key, value in good.items() if key != name})
     for name in set(fields) - needed - more:
-        with pytest.raises(ValueError, match=f"{kind!r} has {name}; expected only "):
+        with pytest.raises(ValueError, match=f"{kind!r} has {name}; expected only {', '.join(sorted(needed | more))}$"):
             Change(kind, **good, **{name: fields[name]})
 
 
@@ -273,7 +307,8 @@ def test_a_bad_field_is_named(fields, message):
     [
         (
             Change("cut", at="encoder.2.self_attn"),
-            "at is 'encoder.2.self_attn'; expected a place where 'cut'",
+            "at is 'encoder.2.self_attn'; expected a place where 'cut' is possible in this model: encoder.0.self_attn, "
+            "encoder.0.feed_forward, encoder.1",
         ),
         (Change("silence", at="*.feed_forward", head=0), "expected a place where 'silence' is possible"),
         (Change("drop_causal", at="encoder.*"), "in this model: decoder"),
