@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ import torch
 from lessons import checkpoints
 from lessons.config import TransformerConfig
 from lessons.decoding import Cached, greedy, last
-from lessons.evaluation import evaluating, exact_match, teacher_forced, translate
+from lessons.evaluation import evaluating, exact_match, generate_all, teacher_forced, translate
 from lessons.tasks import Batch, Reversal
 from lessons.training import (
     Counts,
@@ -650,6 +651,14 @@ def test_translations_end_at_max_len():
     with torch.no_grad():
         model.out_proj.bias[4] = 1e4  # always the first letter, never the end
     assert translate(model, ["b c"], TASK, max_len=3) == ["a a a"]
+    assert translate(model, ["b c"], TASK) == [" ".join(50 * "a")]
+    assert generate_all(model, held_out(1).src, TASK).shape == (1, 1 + 50)
+
+
+def test_a_short_text_beside_a_long_one_is_translated_as_alone():
+    model, texts = make().model, ["b c", "k i n d e r"]
+    together = translate(model, texts, TASK)
+    assert together == [translate(model, [text], TASK)[0] for text in texts]
 
 
 def test_too_much_written_is_no_match():
@@ -678,7 +687,9 @@ def test_measuring_needs_no_dropout_and_leaves_the_mode(mode):
 def test_translate_gives_texts(learned):
     model, _ = learned
     assert translate(model, ["a b c", "k i n d"], TASK) == ["c b a", "d n i k"]
-    with pytest.raises(ValueError, match="texts is 'a b c'; expected a list of one text or more"):
-        translate(model, "a b c", TASK)
-    with pytest.raises(ValueError, match=r"texts is \[\]"):
-        translate(model, [], TASK)
+
+
+@pytest.mark.parametrize("texts", ["a b c", []])
+def test_what_is_no_list_of_texts_is_refused(texts):
+    with pytest.raises(ValueError, match=re.escape(f"texts is {texts!r}; expected a list of one text or more") + "$"):
+        translate(make().model, texts, TASK)
