@@ -1,8 +1,12 @@
 """What each library says about its mask, held against what its documentation says."""
 
+import inspect
+
 import pytest
 import torch
+from torch import nn
 
+from lessons.attention import MultiHeadAttention
 from lessons.mask_arguments import MaskArgument, as_table, ask, mask_arguments
 
 
@@ -10,6 +14,17 @@ from lessons.mask_arguments import MaskArgument, as_table, ask, mask_arguments
 def answers():
     torch.manual_seed(0)
     return {(asked.library, asked.argument): ask(asked) for asked in mask_arguments()}
+
+
+def test_each_module_has_the_arguments_that_the_table_names():
+    named = {asked.library: set() for asked in mask_arguments()}
+    for asked in mask_arguments():
+        named[asked.library].add(asked.argument)
+    for library in ("nn.MultiheadAttention", "nn.TransformerEncoder", "nn.TransformerDecoder"):
+        taken = inspect.signature(getattr(nn, library.removeprefix("nn.")).forward).parameters
+        assert named[library] == {name for name in taken if "mask" in name}
+    assert named["lessons"] == {"allowed"} <= set(inspect.signature(MultiHeadAttention.forward).parameters)
+    assert named["the same, self-attention, need_weights=False"] == {"attn_mask"}
 
 
 def test_functions_let_attend_and_modules_block(answers):

@@ -10,7 +10,7 @@ from lessons.layers import DecoderLayer, EncoderLayer, FeedForward
 from lessons.masks import allowed_to_blocked, causal, combine, padding_from_lengths
 from lessons.parity import from_torch, from_torch_names, load_from_torch, to_torch, to_torch_names
 from lessons.positions import RotaryPositions
-from lessons.transformer import Encoder, Transformer
+from lessons.transformer import Decoder, Encoder, Transformer
 
 # Every size is different: B 2, S 7, T 5, D 12, H 3, d 4, F 20, 2 encoder and 3 decoder layers.
 SIZES = {"d_model": 12, "num_heads": 3, "d_ff": 20}
@@ -228,6 +228,20 @@ def test_names_there_and_back():
     torch.testing.assert_close(back, dict(state), rtol=0, atol=0)
 
 
+def test_theirs_say_what_they_are():
+    """torch asks these attributes; the numbers don't depend on them."""
+    theirs = to_torch(model())
+    assert (theirs.d_model, theirs.nhead, theirs.batch_first) == (12, 3, True)
+    assert theirs.encoder.enable_nested_tensor is False
+    assert to_torch(MultiHeadAttention(12, 3)).batch_first is True
+
+
+def test_a_model_of_one_layer_has_its_counterpart():
+    sizes = {"d_model": 12, "num_heads": 3, "num_layers": 1, "d_ff": 20}
+    for part in (Encoder, Decoder):
+        assert len(to_torch(part(TransformerConfig(11, 13, **sizes))).layers) == 1
+
+
 def test_modules_are_made_where_theirs_is():
     with torch.device("meta"):
         ours = EncoderLayer(**SIZES)
@@ -257,7 +271,10 @@ def their_encoder_of(layer):
         (lambda: to_torch(FeedForward(12, 20)), "ours is a FeedForward; expected one of the modules that torch.nn has"),
         (lambda: from_torch(nn.Linear(2, 3)), "theirs is a Linear; expected one of the modules of torch.nn"),
         (lambda: from_torch(nn.Transformer(12, 3, 1, 1, 20, batch_first=True)), "theirs is a Transformer; expected"),
-        (lambda: to_torch(EncoderLayer(**SIZES, rotary=RotaryPositions(4))), "ours has rotary positions"),
+        (
+            lambda: to_torch(EncoderLayer(**SIZES, rotary=RotaryPositions(4))),
+            "^ours has rotary positions; expected none: torch.nn has no rotary positions$",
+        ),
         (lambda: to_torch(MultiHeadAttention(12, 3, head_dim=5)), r"H·d and out_dim are \(15, 12\); expected d_model"),
         (lambda: to_torch(MultiHeadAttention(12, 3, out_dim=5)), r"H·d and out_dim are \(12, 5\); expected d_model"),
         (
@@ -282,7 +299,7 @@ def their_encoder_of(layer):
         ),
         (
             lambda: from_torch(nn.MultiheadAttention(12, 3, add_zero_attn=True)),
-            "add_zero_attn is True in theirs; expected False",
+            "^add_zero_attn is True in theirs; expected False, as in ours$",
         ),
         (
             lambda: load_from_torch(EncoderLayer(12, 3, 20), nn.TransformerDecoderLayer(12, 3, 20, batch_first=True)),

@@ -25,6 +25,9 @@ msgstr "{total} 行中的 {count} 行"
 msgid "the {name} of {owner} differs: {count}"
 msgstr "{owner} 的 {name} 不同：{count} 处"
 
+msgid "{what!r} is {size:.2f}"
+msgstr "{what!r} 为 {size:.2f}"
+
 msgid "{count} place"
 msgid_plural "{count} places"
 msgstr[0] "{count} 处"
@@ -86,6 +89,7 @@ def test_available():
         "ZH_cn": "zh_CN",
         "zh_CN.UTF-8": "zh_CN",
         "zh_CN.GB18030@pinyin": "zh_CN",
+        "zh_CN@pinyin": "zh_CN",
         "en": "en",
         "en_US.UTF-8": "en",
         "zh_TW": None,
@@ -178,12 +182,26 @@ def test_placeholders():
     assert wording.worded(message, count=2, total=5) == "5 行中的 2 行"
 
 
+def test_how_a_value_is_written():
+    message = "{what!r} is {size:.2f}"
+    for language, said in (("en", "'k' is 0.50"), ("zh_CN", "'k' 为 0.50")):
+        wording.use(language)
+        assert wording.worded(message, what="k", size=0.5) == said
+
+
+def test_the_language_of_a_page():
+    assert wording.tag() == "en"
+    wording.use("zh_CN")
+    assert wording.tag() == "zh-CN"
+
+
 def test_a_space_beside_a_placeholder_is_for_code():
     message = "the {name} of {owner} differs: {count}"
     assert wording.worded(message, name="output", owner="you", count=2) == "the output of you differs: 2"
     wording.use("zh_CN")
     assert wording.worded(message, name="`k`", owner="f", count=2) == "f 的 `k` 不同：2 处"
     assert wording.worded(message, name="输出", owner="你", count=2) == "你的输出不同：2 处"
+    assert wording.worded(message, name="输出", owner="f", count=2) == "f 的输出不同：2 处"
     assert wording.worded(message, name="我 们", owner="他 们", count=2) == "他 们的我 们不同：2 处"
 
 
