@@ -74,7 +74,10 @@ bug_hunt = Exercise(
             edited(encode, "x + sublayer(norm(x))", "norm(x + sublayer(x))"),
             "Now it is Post-LN: each sum is normalized. The task is Pre-LN: x + sublayer(norm(x)).",
         ),
-        Mistake(edited(encode, "last(x)", "x"), "The norm at the end is missing. x has grown with every sublayer."),
+        Mistake(
+            edited(encode, "last(x)", "x"),
+            "The norm at the end is missing: all sublayers have added to x, and nothing has normalized the sum.",
+        ),
         Mistake(
             edited(encode, ("x + sublayer(norm(x))", "last(x + sublayer(norm(x)))"), ("last(x)", "x")),
             "The last norm is inside the loop. Use it once, after all sublayers.",
