@@ -155,8 +155,8 @@ asking = Exercise(
         Mistake(
             edited(_in_plain_steps, "~real[:, None]", "~real"),
             "real is (B, S), the scores are (B, T, S): real meets the axes T and S. With B = 1 that is right by luck; "
-            "with B = T, query t of each sentence gets the mask of sentence t; else it is an error. Give real an axis "
-            "for the queries: (B, 1, S).",
+            "with B = T, query t of each sentence gets the mask of sentence t; with T = 1 the one query gets the masks "
+            "of all sentences; else it is an error. Give real an axis for the queries: (B, 1, S).",
             seen_in="as many sentences as target tokens",
         ),
         Mistake(
