@@ -244,7 +244,11 @@ together = Exercise(
             edited(run_model, "project(x)", "project(x).softmax(dim=-1)"),
             "The logits went through a softmax. The model ends before it: the loss includes one, and two of them slow "
             "training down.",
-            also=[edited(run_model, "project(x)", "project(x).log_softmax(dim=-1)")],
+        ),
+        Mistake(
+            edited(run_model, "project(x)", "project(x).log_softmax(dim=-1)"),
+            "The logits went through a log_softmax. The model ends before it: the loss contains one, and a second one "
+            "changes nothing.",
         ),
         Mistake(
             edited(run_model, "encode(embed_src(src), src_allowed)", "embed_src(src)"),

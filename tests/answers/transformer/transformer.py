@@ -55,13 +55,22 @@ with wrong("The causal mask is missing"):
         return project(decode(embed_tgt(tgt), encode(embed_src(src), source), masks.padding(tgt, pad_id=0), source))
 
 
-with wrong("The model ends before it"):
+with wrong("two of them slow training down"):
 
     def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
         source = masks.padding(src, pad_id=0)
         target = masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1))
         logits = project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
         return F.softmax(logits, dim=-1)
+
+
+with wrong("a second one changes nothing"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1))
+        logits = project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+        return F.log_softmax(logits, dim=-1)
 
 
 with wrong("were combined with |"):
