@@ -93,7 +93,7 @@ class Positions extends View {
       <polyline points="${points}"/>${marks}<circle class="pl-ring" cx="${x(second)}" cy="${y(p)}" r="7"/>
       <text class="pl-strong" x="${Math.min(Math.max(x(second), 60), WIDE - 60)}" y="${Math.max(y(p) - 12, 12)}" text-anchor="middle">${formatNumber(p)}</text></svg>`;
     const apart = Math.abs(second - first);
-    const hint = d_model % 2 ? worded("With an odd D the last sine has no cosine, and the product depends a little on the positions themselves.") :
+    const hint = d_model % 2 ? worded("With an odd D the last sine has no cosine, and the product depends on the positions themselves, too.") :
       worded("Move both sliders by the same amount: it stays the same.");
     const said = worded("Positions {first} and {second}, {apart} apart: dot product {product}.", { first, second, apart, product: formatNumber(p, 4) });
     this.write("readout", listed([said, hint], SENTENCES));

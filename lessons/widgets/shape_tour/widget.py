@@ -83,7 +83,9 @@ def _encoder_stops(src: Tensor, kept: dict[str, Tensor], weights: dict[str, Tens
     stops += [stop(marked("embedding"), "B S D", "x = model.src_embedding(src)", text, kept["src"])]
     for i in range(sum(name.startswith("encoder.") for name in kept)):
         name = f"encoder.{i}.self_attn"
-        text = marked("How much each source token attends to each source token. The weights of padding are 0.")
+        text = marked(
+            "How much each source token attends to each source token. Nothing attends to padding: its columns are 0."
+        )
         stops += [stop(marked("layer {i}: weights"), "B H S S", f'weights["{name}"]', text, weights[name], i)]
         text = marked("Attention and feed-forward, each with its residual. The shape is that of the input.")
         code = f"x, _ = model.encoder.layers[{i}](x, src_allowed)"
