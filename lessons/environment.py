@@ -11,9 +11,28 @@ from lessons.wording import marked, worded
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements.txt"
 DISTRIBUTION = "transformer-lessons"
-USED = ("torch", "numpy", "matplotlib", "seaborn", "jupyterlab", "ipykernel")
+USED = (
+    "torch",
+    "numpy",
+    "matplotlib",
+    "pillow",
+    "seaborn",
+    "tokenizers",
+    "safetensors",
+    "sacrebleu",
+    "tqdm",
+    "babel",
+    "jupyterlab",
+    "ipykernel",
+    "ipython",
+    "ipywidgets",
+    "anywidget",
+    "traitlets",
+    "pygments",
+    "packaging",
+)
 WAY_OUT = marked("Close JupyterLab and start it with `make lab` in the folder of the course.")
-ALL_RIGHT = marked("Everything is in place: Python, torch, and all that the lessons use.")
+ALL_RIGHT = marked("Everything is in place: Python, torch, and all that the lessons import.")
 
 
 def check_environment() -> None:

@@ -51,7 +51,7 @@ def test_a_package_that_pip_installed_knows_what_it_needs(monkeypatch, tmp_path)
     assert len(problems((3, 11), pinned(), {"torch": "2.12.0", "numpy": None})) == 2
 
 
-def test_every_package_that_lessons_import_is_a_dependency():
+def test_every_package_that_lessons_import_is_a_dependency_and_checked():
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "lessons").rglob("*.py")]
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -64,6 +64,7 @@ def test_every_package_that_lessons_import_is_a_dependency():
     packages = metadata.packages_distributions()
     found = {name: set(map(canonicalize_name, packages.get(name, []))) for name in foreign}
     assert {name for name in foreign if not asked_for & found[name]} == set()
+    assert {name for name in foreign if not found[name] & set(USED)} == set()
 
 
 def imported_by(source):
@@ -86,7 +87,7 @@ def test_a_package_that_is_not_there(monkeypatch):
 
 def test_what_is_printed(monkeypatch, capsys):
     check_environment()
-    assert capsys.readouterr().out == "Everything is in place: Python, torch, and all that the lessons use.\n"
+    assert capsys.readouterr().out == "Everything is in place: Python, torch, and all that the lessons import.\n"
     monkeypatch.setattr(environment, "installed", lambda: {**pinned(), "torch": "1.0"})
     check_environment()
     assert capsys.readouterr().out == (
