@@ -103,8 +103,8 @@ padding_hidden = Exercise(
         ),
         Mistake(
             lambda ids, pad_id: torch.zeros(ids.shape).masked_fill(ids == pad_id, -torch.inf)[:, None, None, :],
-            "This is 0 where a key may be attended to and -inf where it is padding: an additive mask. Return a bool "
-            "mask, True = may attend.",
+            "This is 0 where a key may be attended to, and -inf or a very low number where it is padding: an additive "
+            "mask. Return a bool mask, True = may attend.",
             also=(lambda ids, pad_id: torch.zeros(ids.shape).masked_fill(ids == pad_id, -1e9)[:, None, None, :],),
         ),
         Mistake(

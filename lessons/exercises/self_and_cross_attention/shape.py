@@ -45,7 +45,10 @@ weights_shape = Exercise(
         Mistake(
             lambda: 70,
             "That is how many weights there are, all together. The shape says how they are arranged.",
-            also=(lambda: 35,),
+        ),
+        Mistake(
+            lambda: 35,
+            "That is how many weights one sentence pair has. The shape says how all of them are arranged.",
         ),
         Mistake(
             lambda: (2, 7, 5, 16),

@@ -53,7 +53,7 @@ row_means = Exercise(
         ),
         Mistake(
             lambda x: x.sum(dim=1) / (x.size(1) - 1),
-            "You divided by one less than the number of columns, as a variance does. A mean divides by their number.",
+            "You divided by one less than the number of columns, as torch.var does. A mean divides by their number.",
         ),
         Mistake(
             lambda x: x.mean(dim=1, keepdim=True).expand_as(x),
@@ -96,7 +96,11 @@ row_means = Exercise(
             lambda x: x.amax(dim=1),
             "These are the largest numbers of the rows. The mean is the sum of a row, divided by how many numbers it "
             "has.",
-            also=(lambda x: x.amin(dim=1),),
+        ),
+        Mistake(
+            lambda x: x.amin(dim=1),
+            "These are the smallest numbers of the rows. The mean is the sum of a row, divided by how many numbers it "
+            "has.",
         ),
     ],
     hints=[

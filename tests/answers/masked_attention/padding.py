@@ -74,4 +74,4 @@ with wrong("from the first padding on"):
         return ((ids == pad_id).cumsum(dim=-1) < 1)[:, None, None, :]
 
 
-edit("(ids != pad_id)", "torch.where(ids == pad_id, -1e9, 0.0)", "an additive mask")
+edit("(ids != pad_id)", "torch.where(ids == pad_id, -1e9, 0.0)", "a very low number where it is padding")

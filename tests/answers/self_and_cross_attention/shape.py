@@ -40,6 +40,8 @@ edit("5, 7", "12, 12", "not put together")
 
 edit("(2, 5, 7)", "2 * 5 * 7", "how many weights there are, all together")
 
+edit("(2, 5, 7)", "5 * 7", "how many weights one sentence pair has")
+
 edit("(2, 5, 7)", '"(2, 5, 7)"', "Leave out the quotation marks")
 
 edit("5, 7", "7, 5, 16", "one axis too many, and rows and columns are swapped")
