@@ -63,8 +63,8 @@ bug_hunt = Exercise(
         ),
         Mistake(
             lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1).tril() @ v,
-            "You masked after the softmax: the future took part in the sum of each row, so the rows sum to less than "
-            "1, and still leak. Mask the scores.",
+            "You masked after the softmax: the future took part in the sum of each row but the last, so these rows sum "
+            "to less than 1, and still leak. Mask the scores.",
         ),
         Mistake(
             edited(_shipped, "=hidden", "=hidden, is_causal=True"),

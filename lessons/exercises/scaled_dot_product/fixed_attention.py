@@ -31,7 +31,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=-2"),
-            "Now it is wrong for every input: axis -2 is the queries.",
+            "Now it is wrong for a single table, too: axis -2 is the queries.",
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=0"),
