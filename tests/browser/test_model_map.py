@@ -300,6 +300,32 @@ def test_the_tour_says_what_happens_and_which_shape(show, computed):
     assert page.evaluate("document.activeElement.textContent") == "Take the tour"
 
 
+@pytest.mark.parametrize(
+    ("changes", "station", "right", "wrong"),
+    [
+        ([], "source embedding", "plus the sinusoids of its position", "With your changes"),
+        ([{"kind": "drop_positions"}], "target embedding", "becomes a vector: a row", "position"),
+        ([{"kind": "hide", "side": "src", "token": 1}], "encoder layer 0: self-attention", "With your changes", "all"),
+        ([{"kind": "hide", "side": "src", "token": 1}], "decoder layer 0: self-attention", "before it", "your changes"),
+        ([{"kind": "drop_causal"}], "decoder layer 1: self-attention", "With your changes", "before it"),
+        (
+            [{"kind": "allow", "at": "decoder.1.self_attn", "query": 0, "key": 2, "head": 1}],
+            "decoder layer 1: self-attention",
+            "With your changes",
+            "before it",
+        ),
+    ],
+)
+def test_the_tour_says_only_what_the_changes_leave_true(show, changes, station, right, wrong):
+    page = show(*changes)
+    page.get_by_role("button", name="Take the tour").click()
+    while text(page, ".mm-head b") != station:
+        page.get_by_role("button", name="Next", exact=True).click()
+    caption = text(page, ".mm-caption")
+    assert right in caption
+    assert wrong not in caption
+
+
 def test_data_moves_only_where_motion_is_welcome(show):
     page = show()
     page.emulate_media(reduced_motion="reduce")

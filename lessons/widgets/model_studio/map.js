@@ -269,7 +269,7 @@ export class ModelMap {
     };
     write(".mm-head b", here ? here.title : worded("The whole model"));
     write(".mm-shape", here ? here.shape(now) : "");
-    write(".mm-caption", here ? here.caption(tokens, now) : worded(WELCOME));
+    write(".mm-caption", here ? here.caption(tokens, now, this.effects) : worded(WELCOME));
     write(".mm-count", here ? worded("{number} of {count}", { number: station + 1, count: this.stations.length }) : "");
     for (const button of this.card.querySelectorAll("[data-step]")) {
       const { step } = button.dataset;

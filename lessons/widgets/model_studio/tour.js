@@ -37,10 +37,15 @@ const ATTENTION = {
   encoder_self: marked("Each source token looks at all source tokens, including itself: {query} looks most at {key}, with a weight of {weight}."),
   decoder_self: marked("Each target token looks at those before it and at itself: {query} looks most at {key}, {weight}."),
   decoder_cross: marked("Here the two sentences meet: {query} of the target looks most at {key} of the source, {weight}."),
+  changed: marked("With your changes, {query} looks most at {key}, with a weight of {weight}."),
 };
 
 const layerTitle = (stack, layer, kind) =>
   worded("{stack} layer {layer}: {part}", { stack: worded(STACKS[stack]), layer, part: worded(SUBLAYER_NAMES[kind]) });
+
+/** Whether the changes allow or hide keys of a self-attention, for any head or query. side: of its tokens. */
+const changesKeys = ({ noCausal, edited, hidden }, place, side) =>
+  noCausal.has(place) || [...edited].some((one) => one.split(" ")[0] === place) || [...hidden].some((one) => one.startsWith(side));
 
 function attentionStation({ place, stack, layer, kind }) {
   const cross = kind === "cross_attn";
@@ -48,13 +53,14 @@ function attentionStation({ place, stack, layer, kind }) {
   return {
     place,
     title: layerTitle(stack, layer, kind),
-    caption(tokens, now) {
+    caption(tokens, now, effects) {
       const { weights } = now.places[place];
       const last = weights.shape[1] - 1;
       const [best, most] = favorite(weights, last);
       if (most === 0) return worded("Nothing passes here: {query} may attend to no token.", { query: quoted(tokens[query][last]) });
       const said = { query: quoted(tokens[query][last]), key: quoted(tokens[key][best]), weight: formatNumber(most) };
-      return worded(ATTENTION[`${stack}_${cross ? "cross" : "self"}`], said);
+      const rule = cross ? `${stack}_cross` : changesKeys(effects, place, key) ? "changed" : `${stack}_self`;
+      return worded(ATTENTION[rule], said);
     },
     shape: (now) => shapeText(`${worded("heads")}, ${query === "src" ? "S" : "T"}, ${key === "src" ? "S" : "T"}`, now.places[place].weights.shape),
   };
@@ -75,7 +81,10 @@ function feedForwardStation({ place, stack, layer, kind }) {
 
 const streamShape = (now, name, letter) => shapeText(`${letter}, D`, now.streams.find((stream) => stream.name === name).shape);
 
-/** caption(tokens, now) and shape(now) are texts; tokens: {src, tgt}, now: what the engine's `run` returns. */
+/**
+ * caption(tokens, now, effects) and shape(now) are texts; tokens: {src, tgt}, now: what the engine's `run` returns,
+ * effects: what the changes do.
+ */
 export function stations({ config }) {
   const all = sublayersOf(config).map((one) => (one.kind === "feed_forward" ? feedForwardStation(one) : attentionStation(one)));
   const depth = 2 * config.num_layers;
@@ -84,7 +93,7 @@ export function stations({ config }) {
   const embedding = (side, letter) => ({
     place: `${side}_embedding`,
     title: side === "src" ? worded("source embedding") : worded("target embedding"),
-    caption: () => worded(EMBEDDED[side][config.positions || "none"]),
+    caption: (tokens, now, { moved }) => worded(EMBEDDED[side][moved.has(side) ? "none" : config.positions || "none"]),
     shape: (now) => streamShape(now, `${side}_embedding`, letter),
   });
   const memory = end("encoder", config.num_layers);
