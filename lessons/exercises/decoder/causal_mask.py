@@ -54,7 +54,8 @@ moving_mask = Exercise(
         Mistake(
             edited(CausalMask, _AS_BUFFER, "self.mask = masks.causal(max_len)"),
             "The mask is right, but it stays on the CPU when the module moves: module.to(…) moves parameters and "
-            "buffers, not plain attributes. On a GPU, the first call would be an error. Register it as a buffer.",
+            "buffers, not plain attributes. On a GPU, the first attention that gets it would be an error. Register it "
+            "as a buffer.",
             also=(edited(CausalMask, "self.mask[:length, :length]", "masks.causal(length)"),),
         ),
         Mistake(

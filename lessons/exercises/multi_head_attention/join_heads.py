@@ -32,7 +32,7 @@ joining = Exercise(
         ),
         Mistake(
             edited(join_heads, ".flatten(-2)", ".view(x.size(0), x.size(2), -1)"),
-            "After a transpose the numbers are no longer in order in memory, and view refuses. Use reshape, or "
+            "After this transpose the numbers are no longer in order in memory, and view refuses. Use reshape, or "
             "contiguous() before view; then check that the numbers are the right ones.",
         ),
         Mistake(
