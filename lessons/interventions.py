@@ -199,8 +199,7 @@ def _is_causal(place: str) -> bool:
 def _positions(model: Model, side: str) -> list[nn.Module]:
     """The modules that give this side its positions: one that adds them, or one that rotates q and k in each layer."""
     if model.config.positions != "rotary":
-        added = _embeddings(model)[side].positions
-        return [] if added is None else [added]
+        return [_embeddings(model)[side].positions]
     layers = model.decoder.layers if isinstance(model, Transformer) and side == "tgt" else model.encoder.layers
     return [layer.self_attn.rotary for layer in layers if layer.self_attn.rotary is not None]
 
@@ -216,7 +215,6 @@ def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Ten
     """A pre-hook that gives an attention its changed mask."""
     dropped = {change.kind for change in changes} & {"drop_causal", "drop_padding"}
     key_side = "tgt" if _is_causal(place) else "src"
-    pad_id = model.config.src_pad_id if key_side == "src" else model.config.tgt_pad_id
     cells = [change for change in changes if change.kind in ("block", "allow", "hide")]
 
     def change_mask(module: MultiHeadAttention, inputs: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
@@ -226,7 +224,8 @@ def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Ten
         allowed = options.get("allowed")
         allowed = torch.ones(size[2:], dtype=torch.bool, device=query.device) if allowed is None else allowed
         if dropped:
-            allowed = allowed | _rules(ids[key_side] != pad_id, dropped, causal_rule=_is_causal(place))
+            real = ids[key_side] != model.config.tgt_pad_id  # asked only where the causal mask is dropped
+            allowed = allowed | _rules(real, dropped, causal_rule=_is_causal(place))
         if cells:
             allowed = allowed.expand(size).clone()
             for change in cells:
