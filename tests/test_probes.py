@@ -494,6 +494,15 @@ def test_reach_of_what_forgets_at_a_known_rate(factor):
     assert torch.allclose(reach(running_sum(factor), torch.randn(2, 2, 3)), expected[:1])
 
 
+def test_reach_is_that_of_the_last_output():
+    counts = torch.tensor([1.0, 2.0, 3.0, 4.0])
+
+    def only_the_last_looks_back(x):
+        return torch.cat([x[:, :-1], torch.einsum("t,btd->bd", counts, x)[:, None]], dim=1)
+
+    assert torch.allclose(reach(only_the_last_looks_back, torch.randn(2, 4, 3)), torch.tensor([1, 2 / 3, 1 / 3]))
+
+
 def test_reach_does_not_change_its_tokens():
     x = torch.randn(2, 5, 3)
     reach(running_sum(0.5), x)
