@@ -129,8 +129,12 @@ judging = Exercise(
         ),
         Mistake(
             edited(accept, "clamp(min=0.0)", "clamp(min=0.0).exp()"),
-            "You took a softmax of the rest. These are already probabilities: divide them by their sum.",
-            also=[edited(accept, "clamp(min=0.0)", "exp()")],
+            "You took a softmax of the rest. Where it is 0, it must stay 0: divide it by its sum instead.",
+        ),
+        Mistake(
+            edited(accept, "clamp(min=0.0)", "exp()"),
+            "You took a softmax of the differences. Where the draft has more, the rest is 0: clamp first, then divide "
+            "by the sum.",
         ),
         Mistake(
             edited(accept, "more / more.sum()", "more / more.sum() * (stays < 1)"),

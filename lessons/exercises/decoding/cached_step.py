@@ -94,8 +94,8 @@ remembering = Exercise(
         ),
         Mistake(
             turned_at(q="0", k="0"),
-            "Position 0 at every step: you rotate q and k as if each new word were the first. They come after the L "
-            "words that were read: start = L.",
+            "Position 0 at every step: you rotate q and k as if nothing had been read. They come after the L words "
+            "that were read: start = L.",
         ),
         Mistake(
             edited(cached_step, ("turn(x @ w_q, length)", "x @ w_q"), ("turn(x @ w_k, length)", "x @ w_k")),
@@ -111,11 +111,11 @@ remembering = Exercise(
         ),
         Mistake(
             turned_at(q="0"),
-            "You rotate the keys by their position, the queries as if they were at 0. Both start at L.",
+            "You rotate the keys by their position, the queries as if they started at 0. Both start at L.",
         ),
         Mistake(
             turned_at(k="0"),
-            "You rotate the queries by their position, the new keys as if they were at 0. Both start at L.",
+            "You rotate the queries by their position, the new keys as if they started at 0. Both start at L.",
         ),
         Mistake(
             turned_at(q="length + 1", k="length + 1"),
@@ -193,8 +193,8 @@ remembering = Exercise(
                 (".masked_fill(~causal(len(x), offset=length), -torch.inf)", ""),
                 (".softmax(dim=-1)", ".softmax(dim=-1) * causal(len(x), offset=length)"),
             ),
-            "The mask comes after the softmax: the weights of a row no longer sum to 1. Put −∞ into the scores before "
-            "the softmax.",
+            "The mask comes after the softmax: the weights of every row but the last no longer sum to 1. Put −∞ into "
+            "the scores before the softmax.",
             seen_in="two new words at once, three that were read",
         ),
         Mistake(

@@ -45,6 +45,10 @@ def _distribution_cases(generator) -> list[Case]:
 
 
 _TIES_STAY = edited(distribution_by_hand, "torch.arange(len(ordered)) >= top_k", "ordered < ordered[:top_k][-1]")
+NEVER_RENORMALIZED = (
+    ("likely = ordered", "likely = (logits / temperature)[words]"),
+    ("ordered.softmax(dim=-1))", "likely * (ordered > -torch.inf))"),
+)
 
 
 def _sums_to_one(case: Case, results: tuple) -> str | None:
@@ -112,8 +116,8 @@ choosing = Exercise(
         ),
         Mistake(
             edited(distribution_by_hand, "before >= top_p", "before.clamp(min=likely[0]) >= top_p"),
-            "Right as long as the first word is below p. If it crosses p by itself, you drop it, too, and nothing is "
-            "left. The likeliest word always stays.",
+            "If the first word crosses p by itself, you drop it, too, and nothing is left. The likeliest word always "
+            "stays.",
             also=[edited(distribution_by_hand, "before >= top_p", "before.clamp(min=likely[0]) > top_p")],
             seen_in="the likeliest word crosses p by itself",
         ),
@@ -130,18 +134,15 @@ choosing = Exercise(
                 "(logits / temperature).softmax(dim=-1)[words] * (ordered > -torch.inf))",
             ),
             "The right words stay, but their probabilities are not renormalized: they must sum to 1.",
-            also=[
-                edited(distribution_by_hand, "words, ordered.softmax(dim=-1)", "words, likely * (before < top_p)"),
-                *(
-                    edited(
-                        original,
-                        ("likely = ordered", "likely = (logits / temperature)[words]"),
-                        ("ordered.softmax(dim=-1))", "likely * (ordered > -torch.inf))"),
-                    )
-                    for original in (distribution_by_hand, _TIES_STAY)
-                ),
-            ],
+            also=[edited(distribution_by_hand, "words, ordered.softmax(dim=-1)", "words, likely * (before < top_p)")],
             seen_in="only top-p",
+        ),
+        Mistake(
+            edited(distribution_by_hand, *NEVER_RENORMALIZED),
+            "You never renormalize. What top-k leaves must sum to 1 before you compare it with p, or too many words "
+            "stay; and what top-p leaves must sum to 1 again.",
+            also=[edited(_TIES_STAY, *NEVER_RENORMALIZED)],
+            seen_in="all three together",
         ),
         Mistake(
             edited(

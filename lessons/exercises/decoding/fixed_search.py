@@ -221,7 +221,11 @@ search_hunt = Exercise(
             lambda *inputs: _searched(*inputs, stop=torch.any),
             "Your search stops as soon as one hypothesis has ended. The others are not finished: go on until all have "
             "ended.",
-            also=[lambda *inputs: _searched(*inputs, stop=_best_ended)],
+        ),
+        Mistake(
+            lambda *inputs: _searched(*inputs, stop=_best_ended),
+            "Your search stops as soon as the best hypothesis has ended, whatever the others do. Go on until all have "
+            "ended.",
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, last_only=True),

@@ -52,7 +52,8 @@ repeating = Exercise(
         ),
         Mistake(
             edited(penalize, "torch.where(logits > 0, logits / penalty, logits * penalty)", "logits * penalty"),
-            "You multiply every logit by the penalty: 3 becomes 6, and that word gets *more* likely. Above 0, divide.",
+            "You multiply by the penalty, whatever the sign: 4 becomes 8, and that word gets *more* likely. Above 0, "
+            "divide.",
         ),
         Mistake(
             edited(penalize, "logits / penalty, logits * penalty", "logits * penalty, logits / penalty"),
@@ -70,7 +71,12 @@ repeating = Exercise(
                 "logits.abs() / penalty",
             ),
             "A logit of −2 became 1: without its sign it looks likely. It must stay below 0, and go down: multiply it.",
-            also=[edited(penalize, "logits * penalty)", "logits.abs() * penalty)")],
+            seen_in="a logit below 0",
+        ),
+        Mistake(
+            edited(penalize, "logits * penalty)", "logits.abs() * penalty)"),
+            "A logit of −2 became 4: without its sign it looks likely. It must stay below 0, and go down: multiply it "
+            "with its sign.",
             seen_in="a logit below 0",
         ),
         Mistake(

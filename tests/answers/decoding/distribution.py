@@ -165,7 +165,7 @@ with wrong("unless it is the first"):
         return logits.masked_fill(dropped, -torch.inf).softmax(-1)
 
 
-with wrong("not renormalized"):
+with wrong("You never renormalize"):
 
     def my_distribution(logits, temperature, top_k, top_p):
         p = (logits / temperature).softmax(-1)

@@ -220,7 +220,7 @@ with wrong("The bug is still there"):
         return ids, log_probs
 
 
-edit("if finished.all()", "if finished[0]", "go on until all have ended", of=1)
+edit("if finished.all()", "if finished[0]", "as soon as the best hypothesis", of=1)
 
 edit("finished[parents] | (words == eos_id)", "finished | (words == eos_id)", "finished[parents]", of=1)
 
