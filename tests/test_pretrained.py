@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -164,8 +165,11 @@ def test_a_translator_of_other_words_is_refused(translator, tmp_path):
     tensors, about = checkpoints.load_weights(TRANSLATOR)
     about["tgt_words"][4:6] = reversed(about["tgt_words"][4:6])
     checkpoints.save_weights(tmp_path / "model.safetensors", tensors, about)
-    with pytest.raises(ValueError, match=r"other words than Translation.*make model"):
-        load_translator(tmp_path / "model.safetensors")
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(
+        ValueError, match=rf"^path is {str(path)!r}, which knows other words than Translation.*make model"
+    ):
+        load_translator(path)
 
 
 def test_what_is_saved_is_rounded_to_half_precision_and_comes_back(translator, tmp_path):
@@ -257,13 +261,13 @@ def test_mean_pooling_on_paper():
     torch.testing.assert_close(mean_pooling(hidden, real), torch.tensor([[0.6, 0.8], [0.0, 1.0]]))
 
 
-def bert_state(eps=1e-12):
+def bert_state(eps=1e-12, **options):
     """A small model of ours, and its weights as BERT names them."""
     torch.manual_seed(0)
     config = TransformerConfig(
         23, 23, d_model=12, num_heads=3, num_layers=2, d_ff=20, dropout=0.0, max_len=9, activation="gelu"
     )
-    ours = SentenceEncoder(config, eps=eps)
+    ours = SentenceEncoder(config, eps=eps, **options)
     for x in ours.parameters():
         torch.nn.init.normal_(x, std=0.5)
     names = {  # ours to BERT's, written the other way round than in the module
@@ -287,6 +291,17 @@ def bert_state(eps=1e-12):
             name = name.replace(mine, theirs)
         state[name] = x
     return ours.eval(), state
+
+
+def test_its_settings_are_the_models_own():
+    ours, state = bert_state(num_types=3)
+    back = from_bert(state, {**SETTINGS, "type_vocab_size": 3, "pad_token_id": 5})
+    pads = {"src_pad_id": 5, "tgt_pad_id": 5}
+    assert back.config == replace(ours.config, positions="learned", norm_first=False, **pads)
+    assert back.embedding.types.weight.shape == (3, 12)
+    assert len(back.embedding.positions.table) == back.config.max_len == 9
+    assert SentenceEncoder(ours.config).embedding.types.weight.shape == (2, 12)
+    assert back(torch.tensor([[4, 5]]))[1] is None
 
 
 @pytest.mark.parametrize("eps", [1e-12, 1e-2])
@@ -354,8 +369,13 @@ def test_one_head_is_complete(minilm):
 def test_one_head_of_one_sentence(minilm):
     with pytest.raises(ValueError, match=r"ids has shape \(2, 3\); expected \(1, S\)"):
         one_head(minilm[0], torch.ones(2, 3, dtype=torch.long), 0, 0)
-    with pytest.raises(ValueError, match="head"):
-        one_head(minilm[0], torch.ones(1, 3, dtype=torch.long), 0, 12)
+    for layer, head, message in (
+        (0, 12, "head is 12; .* 0 to 11"),
+        (6, 0, "layer is 6; .* 0 to 5"),
+        (-1, 0, "layer is -1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            one_head(minilm[0], torch.ones(1, 3, dtype=torch.long), layer, head)
 
 
 def test_a_block_is_skipped_where_the_model_is_missing(capsys):

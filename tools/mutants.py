@@ -57,7 +57,7 @@ MODULES = {
     "progress": ["tests/checking/test_words.py"],
     "language_model": ["tests/test_devices.py"],
     "costs": [],
-    "fast": ["tests/test_attention.py", "tests/test_layers.py"],
+    "fast": ["tests/test_attention.py", "tests/test_layers.py", "tests/test_decoding.py", "tests/test_devices.py"],
     "_checks": ["tests/test_checks.py", "tests/test_attention.py", "tests/test_masks.py", "tests/test_tasks.py"],
     "wording": ["tests/test_words.py"],
     "source": ["tests/test_display.py"],
