@@ -38,6 +38,10 @@ ACCOUNTS = {
     "exactly where key_padding_mask is float.": lambda c: c["key_padding_mask"] == "float",
     "exactly where bias=False.": lambda c: not c["bias"],
     "exactly where batch_first=True.": lambda c: c["axes"] == "batch_first",
+    "exactly where batch_first=False.": lambda c: c["axes"] != "batch_first",
+    "exactly where query, key and value are the same, or kdim and vdim are given.": lambda c: (
+        c["inputs"] != "cross-attention"
+    ),
     "exactly where kdim and vdim are given.": lambda c: c["inputs"] == "kdim and vdim",
     "exactly where attn_mask is given and average_attn_weights=False.": lambda c: (
         c["attn_mask"] is not None and not c["average_attn_weights"]

@@ -12,12 +12,16 @@ WORDS: dict[tuple[Any, ...], str] = {
     ("inputs", "self-attention"): marked("query, key and value are the same"),
     ("inputs", "cross-attention", "kdim and vdim"): marked("key and value are not the query"),
     ("inputs", "self-attention", "cross-attention"): marked("kdim and vdim are not given"),
+    ("inputs", "self-attention", "kdim and vdim"): marked(
+        "query, key and value are the same, or kdim and vdim are given"
+    ),
     ("inputs", "kdim and vdim"): marked("kdim and vdim are given"),
     ("axes", "batch_first"): marked("batch_first=True"),
     ("axes", "no batch"): marked("the inputs have no batch"),
     ("axes", "batch_first", "no batch"): marked("batch_first=True or the inputs have no batch"),
     ("axes", "sequence first"): marked("the inputs have a batch, and batch_first=False"),
     ("axes", "sequence first", "batch_first"): marked("the inputs have a batch"),
+    ("axes", "sequence first", "no batch"): marked("batch_first=False"),
     ("any mask", True): marked("a mask is given"),
     ("any mask", False): marked("no mask is given"),
     ("appended", True): marked("a key is appended (add_bias_kv or add_zero_attn)"),

@@ -69,7 +69,11 @@ bug_hunt = Exercise(
             lambda blocked, h: sentence_mask(blocked, h).mT.reshape(-1, *blocked.shape[1:]),
             "The rows are in the right order now, but inside each mask queries and keys are mixed up: a transpose, and "
             "then a reshape. Leave the last two axes alone.",
-            also=[lambda blocked, h: blocked.repeat(h, 1, 1).mT.reshape(-1, *blocked.shape[1:])],
+        ),
+        Mistake(
+            lambda blocked, h: blocked.repeat(h, 1, 1).mT.reshape(-1, *blocked.shape[1:]),
+            "The bug is still there, and inside each mask queries and keys are now mixed up as well: a transpose, and "
+            "then a reshape. Leave the last two axes alone.",
         ),
         Mistake(
             lambda blocked, h: blocked[:1].expand(h * len(blocked), -1, -1),

@@ -159,8 +159,8 @@ merging = Exercise(
         ),
         Mistake(
             _merged(padding=_finite, attn=_finite),
-            "-1e9 is not -inf: in a row with no other key it gives equal weight to all that is hidden, and half "
-            "precision (float16) cannot represent it.",
+            "-1e9 is not -inf: in a row with no other key, hidden keys get weight, and half precision (float16) cannot "
+            "represent it.",
         ),
         Mistake(
             _merged(attn=_unless_zero),

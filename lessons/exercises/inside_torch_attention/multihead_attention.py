@@ -225,7 +225,11 @@ drop_in = DropIn(
         Mistake(
             edited(MultiheadAttentionByHand, ALWAYS_BIAS_OUT, ALWAYS_BIAS_IN),
             "bias=False has no effect on your parameters: then neither in_proj_bias nor out_proj.bias exists.",
-            also=[edited(MultiheadAttentionByHand, ALWAYS_BIAS_IN)],
+            seen_in="bias=False",
+        ),
+        Mistake(
+            edited(MultiheadAttentionByHand, ALWAYS_BIAS_IN),
+            "in_proj_bias exists, whatever `bias` says: bias=False takes the bias from both projections.",
             seen_in="bias=False",
         ),
         Mistake(
@@ -252,8 +256,7 @@ drop_in = DropIn(
                     for x in "kv"
                 ),
             ),
-            "bias_k and bias_v are plain tensors, so they are not in the state dict and are never trained: make each "
-            "an nn.Parameter.",
+            "bias_k and bias_v are not in your state dict. Make each an nn.Parameter: a plain tensor is never trained.",
             seen_in="add_bias_kv",
         ),
         Mistake(
@@ -351,8 +354,8 @@ drop_in = DropIn(
         ),
         Mistake(
             edited(MultiheadAttentionByHand, "heads.transpose(0, 1).reshape", "heads.reshape"),
-            "You joined the heads without swapping the axes back: in a reshape straight from (B·H, L, d) to (L, B, E) "
-            "a row takes its features from several tokens. Swap first, (L, B·H, d), then reshape.",
+            "You joined the heads without swapping the axes back: in a reshape straight from (B·H, L, d) a row takes "
+            "its features from several tokens. Swap first, (L, B·H, d), then reshape.",
             also=[
                 edited(
                     MultiheadAttentionByHand,
@@ -418,8 +421,8 @@ drop_in = DropIn(
                 ),
                 ("bmm(weights, v)", "bmm(F.dropout(weights, self.dropout, self.training), v)"),
             ),
-            "The output is right, but you return the weights from before dropout. torch returns them after dropout. It"
-            " isn't pretty, but your class must do the same.",
+            "The weights that you return have no dropout. torch applies it to them, after the softmax, and returns them "
+            "so. It isn't pretty, but your class must do the same.",
             seen_in="dropout=1.0 in training",
         ),
     ],
