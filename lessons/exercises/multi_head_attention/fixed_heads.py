@@ -79,12 +79,12 @@ bug_hunt = Exercise(
         ),
         Mistake(
             lambda q, k, v, num_heads: join_heads(attend(split_heads(q, num_heads), k, v)[0]),
-            "Only the queries are split. Keys and values need the same heads.",
+            "The queries are split, the keys are not. Keys and values need the same heads.",
         ),
         Mistake(
             edited(_shipped, "heads.reshape", "heads.transpose(1, 2).view"),
-            "The order is right, but after the transpose a token's numbers are apart in memory, and view never copies. "
-            "Use reshape.",
+            "After this transpose a token's numbers are apart in memory, and view never copies. Use reshape; then "
+            "check that the numbers are the right ones.",
         ),
         Mistake(
             edited(_shipped, "heads.reshape(q.shape)", "heads.transpose(1, 2)"),
@@ -100,7 +100,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, "heads.reshape", "heads.transpose(1, 3).reshape"),
-            "Each token has its own numbers now, but you swapped heads and features, so they are interleaved. Swap "
+            "You swapped heads and features, so each row mixes tokens. The heads must come behind the tokens: swap "
             "axes 1 and 2.",
         ),
     ],

@@ -111,8 +111,8 @@ head_loop = Exercise(
         ),
         Mistake(
             edited(loop_over_heads, "h // group", "h"),
-            "With as many keys and values as heads it is right. With fewer, head h has no slice h in w_k: heads share "
-            "them. How many heads share one?",
+            "With as many keys and values as heads it is right. With fewer, the later heads have no slice of their "
+            "own: heads share them. How many heads share one?",
             seen_in=SHARED,
         ),
         Mistake(
@@ -160,7 +160,8 @@ head_loop = Exercise(
                 "outputs.append(attend(x @ w_q[h], k, v)[0])",
                 "x = attend(x @ w_q[h], k, v)[0]; outputs.append(x)",
             ),
-            "Each head got the output of the one before. All heads read the same x: give the output another name.",
+            "One of the matrices got d features, not the D of x. Did a head get the output of the one before? All "
+            "heads read the same x: give the output another name.",
         ),
         Mistake(
             edited(loop_over_heads, "v)[0]", "v)[1]"),

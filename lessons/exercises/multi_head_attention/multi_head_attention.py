@@ -213,8 +213,8 @@ whole = Exercise(
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_masked_late(q, k, v, allowed)"),
-            "You applied the mask after the softmax: the blocked keys took part in the sum, and the rows no longer "
-            "sum to 1. Apply it to the scores.",
+            "You applied the mask after the softmax: the blocked keys took part in the sum, so a row with blocked "
+            "keys no longer sums to 1. Apply it to the scores.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "attend(q,", "attend(q / q.size(-1) ** 0.5,"),
@@ -290,7 +290,6 @@ whole = Exercise(
         Mistake(
             edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1).repeat(1, 1, self.num_heads)"),
             "The heads are averaged. Join them side by side, (B, Q, H·d), so that out_proj can tell them apart.",
-            also=(edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1)"),),
         ),
         Mistake(
             edited(
@@ -302,12 +301,13 @@ whole = Exercise(
                     "                   for layer, x in ((self.q_proj, q), (self.k_proj, k), (self.v_proj, v))",
                 ),
             ),
-            "A layer got the features of one head. Each takes all d_model features: project, then split; and before "
-            "out_proj, join.",
+            "A layer got head_dim features, as many as one head has. Each takes all d_model features: project, then "
+            "split; and before out_proj, join the heads side by side.",
             also=(
                 edited(
                     MultiHeadAttentionByHand, "self.out_proj(join_heads(heads))", "join_heads(self.out_proj(heads))"
                 ),
+                edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1)"),
             ),
         ),
         Mistake(

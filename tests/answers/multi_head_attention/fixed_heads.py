@@ -36,7 +36,11 @@ edit("output.transpose(1, 2).reshape(q.shape)", "output.flatten(1, 2)", "You mer
 
 edit("transpose(1, 2)", "transpose(0, 1)", "You swapped the batch and the heads")
 
-edit("split_heads(k, num_heads), split_heads(v, num_heads)", "k, v", "Only the queries are split", of=1)
+edit("split_heads(k, num_heads), split_heads(v, num_heads)", "k, v", "The queries are split, the keys are not", of=1)
+
+edit("split_heads(k, num_heads)", "k", "The queries are split, the keys are not", of=1)
+
+edit("transpose(1, 2).reshape", "transpose(2, 3).view", "check that the numbers are the right ones")
 
 
 with wrong("you replaced split_heads, which was right"):
@@ -68,4 +72,4 @@ with wrong("num_heads and head_dim are swapped"):
         return join_heads(output)
 
 
-edit("transpose(1, 2)", "transpose(1, 3)", "you swapped heads and features")
+edit("transpose(1, 2)", "transpose(1, 3)", "You swapped heads and features")

@@ -111,7 +111,9 @@ with wrong("Neighboring heads share one, in their order"):
 
 edit(", x @ w_v[h // share]", ", x", "w_v is not used")
 
-with wrong("Each head got the output of the one before"):
+edit("x @ w_v[h // share]", "x @ w_k[h // share] @ w_v[h // share]", "One of the matrices got d features")
+
+with wrong("Did a head get the output of the one before"):
 
     def my_loop(x, w_q, w_k, w_v):
         share, outputs = len(w_q) // len(w_k), []

@@ -148,7 +148,7 @@ with wrong("with the number of queries"):
             return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))
 
 
-with wrong("A layer got the features of one head"):
+with wrong("A layer got head_dim features"):
 
     class MyMultiHeadAttention(nn.Module):
         def __init__(self, d_model, num_heads):
@@ -169,7 +169,11 @@ with wrong("A layer got the features of one head"):
 edit(
     "self.out_proj(join_heads(attend(q, k, v, allowed)[0]))",
     "join_heads(self.out_proj(attend(q, k, v, allowed)[0]))",
-    "A layer got the features of one head",
+    "A layer got head_dim features",
+)
+
+edit(
+    "join_heads(attend(q, k, v, allowed)[0])", "attend(q, k, v, allowed)[0].sum(dim=1)", "A layer got head_dim features"
 )
 
 with wrong("num_heads and head_dim are swapped"):
