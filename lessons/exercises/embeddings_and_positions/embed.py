@@ -66,7 +66,7 @@ embedding = Exercise(
         ),
         Mistake(
             edited(embed, "table[ids]", "table[ids - 1]"),
-            "You took the row before: ids count from 0, as rows do. Token 0 has row 0, so no 1 is subtracted or added.",
+            "You subtracted or added 1: ids count from 0, as rows do, so token 0 has row 0.",
             also=(edited(embed, "table[ids]", "table[ids + 1]"),),
         ),
         Mistake(

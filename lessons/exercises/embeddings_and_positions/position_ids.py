@@ -108,7 +108,7 @@ left_padding = Exercise(
         ),
         Mistake(
             edited(_slots_minus_padding, ", keepdim=True", ""),
-            "The number of paddings is (B,), and broadcasting lines it up with the T places of a row. keepdim=True "
+            "A number for each sentence is (B,), and broadcasting lines it up with the T places of a row. keepdim=True "
             "makes (B, 1) of it: one number for each row.",
         ),
     ],

@@ -71,7 +71,7 @@ turning = Exercise(
         ),
         Mistake(
             edited(_rotated_in_place, "first, second", "x = x.clone()\n    first, second"),
-            "Every second member is wrong: you had already overwritten the first one when you computed it. (A slice "
+            "The second members come from first ones that were already rotated: you had overwritten them. (A slice "
             "such as y[..., 0::2] is not a copy.) Compute both from x, then store them.",
         ),
         Mistake(
@@ -116,7 +116,7 @@ turning = Exercise(
         ),
         Mistake(
             _rolled,
-            "x.roll moves every feature by one place, so one member of each pair meets a feature of the next pair. "
+            "x.roll moves every feature by one place, so one member of each pair meets a feature of another pair. "
             "Swap the two within each pair: torch.stack([-second, first], dim=-1).flatten(-2).",
             also=(
                 edited(_rolled, "by=1", "by=-1"),

@@ -45,7 +45,9 @@ with wrong("changed its argument"):
         return table[ids]
 
 
-edit("table[ids]", "table[ids - 1]", "You took the row before")
+edit("table[ids]", "table[ids - 1]", "You subtracted or added 1")
+
+edit("table[ids]", "table[ids + 1]", "You subtracted or added 1")
 
 edit("table[ids]", "table[:, ids]", "You picked columns")
 

@@ -79,3 +79,5 @@ with wrong("the positions of the first"):
 
 
 edit(", keepdim=True", "", "keepdim=True makes (B, 1) of it")
+
+edit("(~real).sum(dim=1, keepdim=True)", "real.sum(dim=1)", "A number for each sentence is (B,)")

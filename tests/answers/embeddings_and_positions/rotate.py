@@ -51,7 +51,7 @@ with wrong("in the opposite direction"):
         return torch.stack([a * angles.cos() + b * angles.sin(), b * angles.cos() - a * angles.sin()], -1).flatten(-2)
 
 
-with wrong("already overwritten"):
+with wrong("first ones that were already rotated"):
 
     def my_rotate(x, angles):
         y = x.clone()
