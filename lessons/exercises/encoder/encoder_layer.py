@@ -189,13 +189,13 @@ whole = Exercise(
         _in_either_order(
             [("x = x + self", "x = self"), ("return x + self", "return self")],
             [("self.norm1(x + ", "self.norm1("), ("self.norm2(x + ", "self.norm2(")],
-            "There is no residual connection: x is added to the output of each of the two sublayers.",
+            "Residual connections are missing: x is added to the output of each of the two sublayers.",
         ),
         _in_either_order(
             [("x = x + self", "y = x + self"), ("self.norm2(x))", "self.norm2(y))")],
             [("x = self.norm1", "y = self.norm1"), ("x + self.feed_forward(x)", "x + self.feed_forward(y)")],
-            "The second residual connection adds the input of the layer. Add what the first sublayer left: otherwise "
-            "the output of attention is lost.",
+            "The second residual connection adds the input of the layer. Add what the first sublayer left, so that "
+            "the output of attention stays in the sum.",
         ),
         Mistake(
             edited(
@@ -225,7 +225,7 @@ whole = Exercise(
         _in_either_order(
             [("self.norm1(x)", "self.norm2(x)")],
             [("self.norm1(x + ", "self.norm2(x + ")],
-            "norm2 is used twice, and norm1 never. Self-attention has norm1, the feed-forward network norm2.",
+            "norm2 is used in place of norm1. Self-attention has norm1, the feed-forward network norm2.",
         ),
         _in_either_order(
             [("self.norm1(x)", "self.norm2(x)"), ("self.norm2(x))", "self.norm1(x))")],

@@ -74,7 +74,8 @@ feeding = Exercise(
         ),
         Mistake(
             edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "max(0, x @ w1 + b1)"),
-            "max cannot compare 0 with a whole tensor. For each number separately: torch.relu(…), or ….clamp(min=0).",
+            "Neither max nor an if compares the number 0 with each number of a tensor. torch.relu(…) does, and so does "
+            "….clamp(min=0).",
             also=(
                 edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.max(x @ w1 + b1, 0)"),
                 edited(feed_forward, "(x @ w1 + b1).clamp(min=0)", "torch.max(0, x @ w1 + b1)"),

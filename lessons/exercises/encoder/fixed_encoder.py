@@ -114,7 +114,7 @@ bug_hunt = Exercise(
         Mistake(
             edited(encode, ("    for", "    start = x\n    for"), ("x + sublayer", "start + sublayer")),
             "Each sublayer gets what the one before it has left, but is added to the x from the start. Add it to the x "
-            "that went in: otherwise what the sublayers before have added is lost.",
+            "that went in, so that what the sublayers before have added stays in the sum.",
         ),
     ],
     hints=[

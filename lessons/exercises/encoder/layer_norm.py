@@ -78,7 +78,7 @@ norm = Exercise(
                 ("mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
                 ("correction=0, keepdim=True", "correction=0"),
             ),
-            "An axis is missing: the means are (B, T), and broadcasting lines them up with the last axes of x. "
+            "An axis is missing: broadcasting lines up means or variances of shape (B, T) with the last axes of x. "
             "keepdim=True keeps an axis for the features: (B, T, 1).",
             also=(
                 edited(layer_norm, "mean(dim=-1, keepdim=True)", "mean(dim=-1)"),

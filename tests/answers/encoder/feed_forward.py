@@ -28,7 +28,9 @@ with right:
 
 edit("torch.relu(x @ w1 + b1) @ w2 + b2", "F.linear(F.linear(x, w1.T, b1), w2.T, b2)", "max(0, …) is missing")
 
-edit("torch.relu(", "max(0, ", "max cannot compare 0 with a whole tensor")
+edit("torch.relu(", "max(0, ", "Neither max nor an if")
+
+edit("torch.relu(x @ w1 + b1) @", "(x @ w1 + b1 if (x @ w1 + b1) > 0 else 0) @", "Neither max nor an if")
 
 edit("torch.relu", "F.leaky_relu", "The function between the two layers is another one")
 

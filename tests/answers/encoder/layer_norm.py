@@ -35,6 +35,8 @@ with right:
         return torch.stack(rows).view(x.shape) * weight + bias
 
 
+edit("(centered**2).mean(dim=-1, keepdim=True)", "(centered**2).mean(dim=-1)", "variances of shape (B, T)")
+
 with wrong("The Annotated Transformer has this version"):
 
     def my_layer_norm(x, weight, bias, eps):
