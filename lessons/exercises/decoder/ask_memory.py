@@ -166,8 +166,8 @@ asking = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "k.mT", "k.T"),
-            "k.T reverses all three axes, the sentences too. Only the last two are swapped: k.mT, or k.transpose(-2, "
-            "-1).",
+            "The axis of the sentences moved, too: k.T reverses all three axes, k.transpose(0, 1) swaps the first two. "
+            "Swap the last two: k.mT, or k.transpose(-2, -1).",
             also=(edited(_in_plain_steps, "k.mT", "k.transpose(0, 1)"),),
         ),
         Mistake(
@@ -176,7 +176,8 @@ asking = Exercise(
                 (".masked_fill(~real[:, None], -torch.inf)", ""),
                 ("softmax(dim=-1)", "softmax(dim=-1) * real[:, None]"),
             ),
-            "The padding was set to 0 after the softmax: the rows no longer sum to 1. Mask the scores before it.",
+            "The padding was set to 0 after the softmax: a row with padding no longer sums to 1. Mask the scores "
+            "before it.",
         ),
         Mistake(
             edited(

@@ -55,7 +55,7 @@ moving_mask = Exercise(
             edited(CausalMask, _AS_BUFFER, "self.mask = masks.causal(max_len)"),
             "The mask is right, but it stays on the CPU when the module moves: module.to(…) moves parameters and "
             "buffers, not plain attributes. On a GPU, the first attention that gets it would be an error. Register it "
-            "as a buffer.",
+            "as a buffer, and return a part of that.",
             also=(edited(CausalMask, "self.mask[:length, :length]", "masks.causal(length)"),),
         ),
         Mistake(

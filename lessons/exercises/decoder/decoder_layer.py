@@ -317,7 +317,7 @@ whole = Exercise(
                 ("x = x + self.look_at_memory", "x = self.look_at_memory"),
                 ("self.norm2(x + ", "self.norm2("),
             ),
-            "The residual connection around cross-attention is missing: the output of self-attention is lost.",
+            "The residual connection around cross-attention is missing: what self-attention left is not added.",
         ),
         Mistake(
             edited(

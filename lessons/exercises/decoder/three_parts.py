@@ -178,7 +178,7 @@ three = Exercise(
         ),
         Mistake(
             edited(three_parts, "return norm3", "x = x if memory is not None else norm2(x)\n    return norm3"),
-            "Without a memory the second norm is left out, too: it belongs to cross-attention.",
+            "Without a memory you still use the second norm. It belongs to cross-attention: leave it out, too.",
             seen_in="no memory, norm_first=False",
         ),
         Mistake(
@@ -227,8 +227,8 @@ three = Exercise(
                 ("norm2(x + ", "norm2(start + "),
                 ("norm3(x + ", "norm3(start + "),
             ),
-            "You added the x that came in, each time: what the sublayer before has added is lost. Add the x that the "
-            "sublayer gets.",
+            "You added the x that came in, each time, so what the sublayer before has added is not in the sum. Add the "
+            "x that it left.",
         ),
         Mistake(
             edited(three_parts, *_PARALLEL_FIRST, *_PARALLEL_LAST),
@@ -245,7 +245,7 @@ three = Exercise(
         ),
         Mistake(
             edited(three_parts, ("x + cross_attention(norm2", "cross_attention(norm2"), ("norm2(x + ", "norm2(")),
-            "The residual connection around cross-attention is missing: the output of self-attention is lost.",
+            "The residual connection around cross-attention is missing: what self-attention left is not added.",
         ),
         Mistake(
             _around(lambda x, f, norm: f(norm(x)), lambda x, f, norm: norm(f(x))),

@@ -73,7 +73,9 @@ edit("real[:, None, :]", "real", "query t of each sentence gets the mask of sent
 
 edit("real[:, None, :]", "real[:, :, None]", "You hid padding as a query")
 
-edit("(memory @ w_k).mT", "(memory @ w_k).T", "the sentences too")
+edit("(memory @ w_k).mT", "(memory @ w_k).T", "The axis of the sentences moved")
+
+edit("(memory @ w_k).mT", "(memory @ w_k).transpose(0, 1)", "swaps the first two")
 
 edit("w_q.size(1) ** 0.5", "memory.size(1) ** 0.5", "divided by √S")
 

@@ -105,7 +105,7 @@ with wrong("around the feed-forward network is missing"):
 
 edit("number == 1 and memory is None", "False", "there is no source to attend to")
 
-with wrong("the second norm is left out, too"):
+with wrong("you still use the second norm"):
 
     def my_three_parts(x, memory, parts, norms, norm_first):
         look, ask, feed = parts
