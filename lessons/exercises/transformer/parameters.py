@@ -64,7 +64,8 @@ counting = Exercise(
         ),
         Mistake(
             edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS, NO_LAST_BIAS, NO_NORMS),
-            "Only the large matrices are counted. Biases and norms are small, but they are parameters, too.",
+            "Of each layer only the large matrices are counted. Biases and norms are small, but they are parameters, "
+            "too.",
             also=[edited(count_parameters, NO_ATTENTION_BIAS, NO_FEED_FORWARD_BIAS, NO_NORMS)],
         ),
         Mistake(

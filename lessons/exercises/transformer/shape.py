@@ -34,7 +34,11 @@ weights_shape = Exercise(
         Mistake(
             lambda: (2, 3, 4, 12),
             "The last axis has one weight for each key, not one number for each feature.",
-            also=[lambda: (2, 3, 4, 4, 5), lambda: (2, 3, 5, 12), lambda: (2, 3, 4, 5, 12), lambda: (2, 3, 4, 5, 4)],
+            also=[lambda: (2, 3, 5, 12), lambda: (2, 3, 4, 5, 12), lambda: (2, 3, 4, 5, 4)],
+        ),
+        Mistake(
+            lambda: (2, 3, 4, 4, 5),
+            "That is one axis too many: a weight is one number for each pair of a query and a key.",
         ),
         Mistake(
             lambda: (2, 4, 9),

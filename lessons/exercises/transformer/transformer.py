@@ -163,14 +163,16 @@ together = Exercise(
             edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed & src_allowed.mT"),
             "You blocked source padding as a query. It has no key then, and NaN comes out, here as in some libraries. "
             "A padding mask is a rule about keys.",
-            also=[
-                edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed.mT"),
-                edited(
-                    run_model,
-                    "masks.padding(src, pad_id=PAD)",
-                    "masks.padding(src, pad_id=PAD) & masks.padding(src, pad_id=PAD).mT",
-                ),
-            ],
+            also=[edited(run_model, "embed_src(src), src_allowed", "embed_src(src), src_allowed.mT")],
+        ),
+        Mistake(
+            edited(
+                run_model,
+                "masks.padding(src, pad_id=PAD)",
+                "masks.padding(src, pad_id=PAD) & masks.padding(src, pad_id=PAD).mT",
+            ),
+            "You blocked source padding as a query. In cross-attention the queries are target tokens, so this mask, "
+            "(B, 1, S, S), fits there only if T = S. A padding mask is a rule about keys: (B, 1, 1, S).",
         ),
         Mistake(
             edited(

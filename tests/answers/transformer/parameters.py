@@ -40,7 +40,7 @@ edit("vocab_size * (d_model + 1)", "vocab_size * d_model + d_model", "V numbers,
 edit("10 * d_model", "4 * d_model", "You counted one norm for each layer")
 
 
-with wrong("Only the large matrices are counted"):
+with wrong("only the large matrices are counted"):
 
     def my_parameters(d_model, d_ff, num_layers, vocab_size):
         return num_layers * (12 * d_model**2 + 4 * d_model * d_ff) + vocab_size * d_model

@@ -19,6 +19,8 @@ edit("3, 4", "4", "weights of its own")
 
 edit("4, 5", "4, 4", "self-attention: target by target")
 
+edit("4, 5", "4, 4, 5", "That is one axis too many")
+
 
 edit("4, 5", "7, 9", "the sizes of the vocabularies")
 
