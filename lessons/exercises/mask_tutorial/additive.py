@@ -88,7 +88,7 @@ made_additive = Exercise(
         ),
         Mistake(
             edited(additive, "-torch.inf", "torch.inf"),
-            "What is hidden gets +inf: the softmax would give it everything. It must be -inf.",
+            "What is hidden gets +inf, and a softmax makes NaN of such a row. It must be -inf.",
         ),
         Mistake(
             lambda allowed, bias: allowed * bias,

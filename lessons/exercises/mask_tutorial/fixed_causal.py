@@ -31,7 +31,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             lambda q, k: _triangle(q, k, k - q + 1),
-            "Almost: each query sees one key too many, the token after it.",
+            "Almost: each query but the last sees one key too many, the token after it.",
         ),
         Mistake(
             lambda q, k: _triangle(q, k, k - q - 1),

@@ -57,8 +57,8 @@ target_hidden = Exercise(
         ),
         Mistake(
             edited(target_mask, "pad_id=pad_id)", "pad_id=pad_id).mT"),
-            "The padding is on the axis of the queries: a padded query has no open key, and real tokens attend to "
-            "padding. Put it on the axis of the keys.",
+            "The padding is on the axis of the queries: a padded query has no open key, and with padding on the left, "
+            "real tokens attend to it. Put it on the axis of the keys.",
         ),
         Mistake(
             edited(target_mask, "pad_id=pad_id)", "pad_id=pad_id) & masks.padding(ids, pad_id=pad_id).mT"),

@@ -124,8 +124,8 @@ for_torch = Exercise(
         ),
         Mistake(
             edited(torch_masks, "~masks.causal(tgt.size(1))", "masks.allowed_to_additive(masks.causal(tgt.size(1)))"),
-            "tgt_mask is in the additive form, 0 and −∞. nn.Transformer takes that as well, but not beside padding "
-            "masks of bool (it warns), and the task asks for bool: True = blocked.",
+            "tgt_mask is in the additive form, 0 and −∞. nn.Transformer takes that as well, but warns if the padding "
+            "masks are bool, and the task asks for bool: True = blocked.",
         ),
         Mistake(
             edited(
@@ -153,8 +153,8 @@ for_torch = Exercise(
             edited(
                 torch_masks, "~masks.causal(tgt.size(1))", "~masks.causal(tgt.size(1)) | (tgt == tgt_pad_id)[:, None]"
             ),
-            "tgt_mask also blocks the padding, so it is (B, T, T), which nn.Transformer does not take. It is about "
-            "the future; the padding of each sentence is in tgt_key_padding_mask.",
+            "tgt_mask also blocks the padding, so it is (B, T, T), which nn.Transformer takes with one head only. It "
+            "is about the future; the padding of each sentence is in tgt_key_padding_mask.",
         ),
     ],
     hints=[

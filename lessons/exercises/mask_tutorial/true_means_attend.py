@@ -76,8 +76,8 @@ meaning_found = Exercise(
         ),
         Mistake(
             lambda attention, x: not (attention(x, _all(x, True)) == 0).all().item(),
-            "Your answer is right only where a completely blocked row gives 0. Some libraries give NaN there, some "
-            "equal weights. Leave each query that you watch at least one key.",
+            "Where True means blocked, your answer is right only if a completely blocked row gives 0. Some libraries "
+            "give NaN there, some equal weights. Leave each query that you watch at least one key.",
         ),
         Mistake(
             _by_causal_mask,

@@ -52,7 +52,7 @@ with wrong("tgt_mask also blocks the padding of the first sentence"):
         return src == src_pad_id, future | target[0], target, src == src_pad_id
 
 
-edit(", future, ", ", future | (tgt == tgt_pad_id)[:, None], ", "which nn.Transformer does not take")
+edit(", future, ", ", future | (tgt == tgt_pad_id)[:, None], ", "which nn.Transformer takes with one head only")
 
 
 edit(

@@ -66,7 +66,7 @@ with wrong("changed its argument x"):
         return True
 
 
-with wrong("right only where a completely blocked row gives 0"):
+with wrong("right only if a completely blocked row gives 0"):
 
     def my_true_means_attend(attention, x):
         everything = torch.ones(len(x), len(x), dtype=torch.bool)
@@ -91,7 +91,7 @@ with wrong("leaves the query that you watch no key at all"):
         return influence(lambda tokens: attention(tokens, mask), x)[-1, 0].item()
 
 
-with wrong("right only where a completely blocked row gives 0"):
+with wrong("right only if a completely blocked row gives 0"):
 
     def my_true_means_attend(attention, x):
         mask = torch.ones(len(x), len(x)).tril().bool()
