@@ -52,7 +52,8 @@ counting = Exercise(
     mistakes=[
         Mistake(
             edited(accuracies, ("right[real]", "right"), ("(right | ~real)", "right")),
-            "Padding is counted: what the model predicts there counts against it, and no padded sentence can be right.",
+            "Padding is counted: what the model predicts there is compared like a token, and a padded sentence is "
+            "correct only if padding is predicted, too.",
         ),
         Mistake(
             edited(accuracies, "(right | ~real)", "right"),
@@ -88,7 +89,8 @@ counting = Exercise(
                 ("right[real].float().mean()", "right[real].sum()"),
                 (".all(dim=1).float().mean()", ".all(dim=1).sum()"),
             ),
-            "These are counts. The task asks for fractions: divide by the number of tokens, and of sentences.",
+            "At least one of the two is a count. The task asks for fractions: divide by the number of tokens, and of "
+            "sentences.",
             also=[
                 edited(accuracies, "right[real].float().mean()", "right[real].sum()"),
                 edited(accuracies, ".all(dim=1).float().mean()", ".all(dim=1).sum()"),

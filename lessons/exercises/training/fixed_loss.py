@@ -24,7 +24,11 @@ softmax_hunt = Exercise(
             edited(fixed_loss, "logits.flatten", "logits.softmax(-1).flatten"),
             "However certain and correct a model is, this loss never gets near 0. And a model that is certain and "
             "wrong pays only a little more, 1 at most.",
-            also=[edited(fixed_loss, "logits.flatten", "logits.softmax(1).flatten")],
+        ),
+        Mistake(
+            edited(fixed_loss, "logits.flatten", "logits.softmax(1).flatten"),
+            "There are two softmaxes: yours, over the positions, and that of cross_entropy, over the vocabulary. "
+            "cross_entropy expects the logits themselves.",
         ),
         Mistake(
             edited(fixed_loss, ("cross_entropy", "nll_loss"), ("logits.flatten", "logits.softmax(-1).flatten")),

@@ -77,7 +77,7 @@ loss = Exercise(
         ),
         Mistake(
             edited(loss_without_padding, "log_p.gather(-1, targets[..., None]).squeeze(-1)", "log_p.amax(dim=-1)"),
-            "That is the probability of the likeliest token, whichever it is. The loss is about the correct one.",
+            "That is -log p of the likeliest token, whichever it is. The loss is about the correct one.",
         ),
         Mistake(
             edited(loss_without_padding, "mean()", "sum() / len(targets)"),

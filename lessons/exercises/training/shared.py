@@ -28,7 +28,8 @@ MIXED = Mistake(
         logits.reshape(len(logits), -1, targets.size(1)), targets, ignore_index=pad_id
     ),
     "cross_entropy accepts this shape, but the logits of different positions are mixed: view and reshape cut "
-    "the same sequence of numbers into other rows. To swap two axes, use transpose.",
+    "the same sequence of numbers into other rows. Pass logits.transpose(1, 2) with targets as they are, or "
+    "logits.flatten(0, 1) with targets.flatten().",
     also=[
         lambda logits, targets, pad_id: F.cross_entropy(
             logits.transpose(1, 2).reshape(-1, logits.size(-1)), targets.flatten(), ignore_index=pad_id

@@ -116,7 +116,7 @@ with wrong("You told the padding by what the model predicts"):
         return right[real].float().mean(), (right | ~real).all(dim=1).float().mean()
 
 
-with wrong("These are counts"):
+with wrong("At least one of the two is a count"):
 
     def my_accuracies(predicted, targets, pad_id):
         real = targets != pad_id
@@ -124,7 +124,7 @@ with wrong("These are counts"):
         return same[real].sum(), (same | ~real).all(dim=1).sum()
 
 
-with wrong("These are counts"):
+with wrong("At least one of the two is a count"):
 
     def my_accuracies(predicted, targets, pad_id):
         real = targets != pad_id

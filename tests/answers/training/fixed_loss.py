@@ -36,6 +36,8 @@ edit("logits.flatten(0, 1), targets.flatten()", "logits, targets", "looks for th
 
 edit("F.cross_entropy(logits.flatten", "F.nll_loss(logits.softmax(dim=-1).flatten", "nll_loss expects log")
 
+edit("logits.flatten(0, 1)", "logits.softmax(dim=1).flatten(0, 1)", "There are two softmaxes")
+
 
 with wrong("the softmax rounds to 0, and log 0 is -inf"):
 
