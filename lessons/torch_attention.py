@@ -58,7 +58,9 @@ class MultiheadAttentionByHand(nn.Module):
     """nn.MultiheadAttention step by step: the same arguments, the same state dict, the same results up to rounding.
 
     In a bool mask True means blocked; a float mask is added to the scores. A query with no allowed key gets NaN, as
-    in torch with need_weights=True; torch's fused kernels can give 0 instead.
+    in torch with need_weights=True; torch's fused kernels can give 0 instead. And attn_mask always counts: with
+    is_causal=True and need_weights=False, torch can replace it by its own triangle, which in self-attention
+    hides the keys of add_bias_kv and add_zero_attn.
     """
 
     def __init__(
