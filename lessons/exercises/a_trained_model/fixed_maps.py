@@ -52,12 +52,12 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(maps, ".masked_fill(~real[:, None, None], -torch.inf)", ""),
-            "Now there is no mask at all, and every token attends to padding.",
+            "Now there is no mask at all, and the tokens of a shorter sentence attend to its padding.",
         ),
         Mistake(
             edited(maps, QUERIES),
-            "You block the rows of the padding, its queries: all other rows still attend to padding. Block its "
-            "columns, the keys: real[:, None, None].",
+            "You block the rows of the padding, its queries: the tokens still attend to it. Block its columns, the "
+            "keys: real[:, None, None].",
             also=[edited(maps, QUERIES, EMPTY_ROWS_0)],
         ),
         Mistake(
@@ -66,8 +66,8 @@ bug_hunt = Exercise(
                 (".masked_fill(~real[:, None, None], -torch.inf)", ""),
                 ("softmax(dim=-1)", "softmax(dim=-1) * real[:, None, None]"),
             ),
-            "The mask came after the softmax: the padding's weight is gone, and the rows no longer sum to 1. "
-            "Block the scores, with −inf.",
+            "The mask came after the softmax: the padding's weight is gone, and where there is padding the rows no "
+            "longer sum to 1. Block the scores, with −inf.",
         ),
         Mistake(
             edited(maps, "-torch.inf", "0.0"),
@@ -75,7 +75,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(maps, "~real", "real"),
-            "The mask is inverted: tokens now attend only to padding. real is True where there is a token.",
+            "The mask is inverted: it blocks the tokens, and not the padding. real is True where there is a token.",
             also=[edited(maps, ("~real", "real"), ("-torch.inf", "-1e9"))],
         ),
         Mistake(
@@ -94,10 +94,11 @@ bug_hunt = Exercise(
             edited(maps, QUERIES, ("softmax(dim=-1)", "softmax(dim=-2)")),
             "The softmax goes over the queries now, so each column sums to 1 instead of each row. It was right before: "
             "over the keys, dim=-1. The bug is in the mask.",
-            also=[
-                edited(maps, "softmax(dim=-1)", "softmax(dim=-2)"),
-                edited(maps, QUERIES, ("-torch.inf", "torch.finfo(scores.dtype).min"), ("dim=-1", "dim=-2")),
-            ],
+            also=[edited(maps, QUERIES, ("-torch.inf", "torch.finfo(scores.dtype).min"), ("dim=-1", "dim=-2"))],
+        ),
+        Mistake(
+            edited(maps, "softmax(dim=-1)", "softmax(dim=-2)"),
+            "The mask is right, but the softmax goes over the queries now. It was right before: over the keys, dim=-1.",
         ),
         Mistake(
             edited(maps, " / math.sqrt(q.size(-1))", ""),

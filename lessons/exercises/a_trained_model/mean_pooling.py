@@ -91,7 +91,7 @@ pooling = Exercise(
         ),
         Mistake(
             lambda hidden, real: F.normalize(hidden[:, -1], dim=-1),
-            "That is only the last position, and in most sentences it is padding.",
+            "That is only the last position. In a sentence that is padded at the end, it is padding.",
         ),
         Mistake(
             edited(mean_pooling, "~real", "real"),
@@ -106,7 +106,6 @@ pooling = Exercise(
             edited(mean_pooling, EACH_TOKEN, AS_IT_IS),
             "You scaled the tokens to length 1, not their mean. First take the mean, then scale it.",
             also=(
-                edited(mean_pooling, EACH_TOKEN),
                 edited(
                     mean_pooling,
                     EACH_TOKEN,
@@ -115,6 +114,11 @@ pooling = Exercise(
                 ),
                 edited(mean_pooling, EACH_TOKEN, AS_IT_IS, NOT_DIVIDED),
             ),
+        ),
+        Mistake(
+            edited(mean_pooling, EACH_TOKEN),
+            "You scaled the tokens to length 1 before you took their mean. Take the mean of the tokens as they are; "
+            "only the mean is scaled.",
         ),
         Mistake(
             edited(mean_pooling, "mean, dim=-1", "mean, dim=0"),

@@ -157,7 +157,7 @@ renaming = Exercise(
         ),
         Mistake(
             _fixed_places,
-            'You take the layer\'s number from a fixed position: fine for one digit. split(".") finds the pieces, '
+            'You take one character for the layer\'s number: fine for one digit. split(".") finds the pieces, '
             "however long they are.",
             also=[edited(our_name, "{layer}", "{layer[0]}")],
             seen_in="12 layers, as in many models: the last layer numbers have two digits",
@@ -166,9 +166,11 @@ renaming = Exercise(
             edited(our_name, ('f"layers.{layer}', 'name if layer != "0" else f"layers.{layer}')),
             "Only the names of layer 0 change; those of the other layers come back as they were. The number is the "
             "third piece of the name: keep it, whatever it is.",
-            also=[
-                edited(our_name, ('f"layers.{layer}', "f\"{'layers' if layer == '0' else 'encoder.layer'}.{layer}")),
-            ],
+        ),
+        Mistake(
+            edited(our_name, ('f"layers.{layer}', "f\"{'layers' if layer == '0' else 'encoder.layer'}.{layer}")),
+            "Only in layer 0 does the front of the name change; in the others it is still BERT's. The number is the "
+            "third piece of the name: keep it, whatever it is.",
         ),
         Mistake(
             edited(our_name, 'f"layers.', 'f"encoder.layer.'),

@@ -78,7 +78,8 @@ previous = Exercise(
         ),
         Mistake(
             lambda w: w[:, 1:, :-1].mean(dim=(-2, -1)),
-            "You took the mean over all pairs. Only pairs whose key is just before the query count: a diagonal.",
+            "You took the mean over a whole table, weights[:, 1:, :-1]. Only pairs whose key is just before the query "
+            "count: its diagonal.",
         ),
         Mistake(
             edited(previous_token_score, ".mean(", "[..., :-1].mean("),

@@ -95,7 +95,7 @@ with wrong("You blocked the padding's rows as well"):
 
 edit("scores = scores.masked_fill", "scores.masked_fill", "there is no mask at all")
 
-edit("softmax(dim=-1)", "softmax(dim=-2)", "The softmax goes over the queries")
+edit("softmax(dim=-1)", "softmax(dim=-2)", "the softmax goes over the queries")
 
 
 with wrong("The mask is inverted"):
