@@ -97,8 +97,7 @@ bug_hunt = Exercise(
     hints=[
         "Print the mask for 3 tokens. Which keys are True in the first row?",
         "What does True mean in F.scaled_dot_product_attention? Its documentation says: takes part in attention.",
-        "There are three fixes: invert the mask with ~, build the other triangle, or pass is_causal=True in place of "
-        "the mask.",
+        "Three fixes: invert the mask with ~, build the other triangle, or pass is_causal=True in place of the mask.",
     ],
     solution="""
         def fixed_attention(q, k, v):
