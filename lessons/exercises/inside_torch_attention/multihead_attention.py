@@ -421,8 +421,8 @@ drop_in = DropIn(
                 ),
                 ("bmm(weights, v)", "bmm(F.dropout(weights, self.dropout, self.training), v)"),
             ),
-            "The weights that you return have no dropout. torch applies it to them, after the softmax, and returns them "
-            "so. It isn't pretty, but your class must do the same.",
+            "The weights that you return have no dropout. torch applies it to them, after the softmax, and returns "
+            "them so. It isn't pretty, but your class must do the same.",
             seen_in="dropout=1.0 in training",
         ),
     ],
