@@ -68,8 +68,8 @@ passing_on = Exercise(
         ),
         Mistake(
             edited(ring_step, "(sender - step) % n", "sender"),
-            "Each process sends the same chunk in every step, so only one sum moves on. In step s process p sends "
-            "chunk (p - s) mod n: the one that it has just received.",
+            "Each process sends the same chunk in every step, so no number gets further than the next process. In step "
+            "s process p sends chunk (p - s) mod n: the one that it has just received.",
         ),
         Mistake(
             edited(ring_step, "(sender - step) % n", "(receiver - step) % n"),

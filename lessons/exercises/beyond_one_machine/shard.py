@@ -102,7 +102,8 @@ sharding = Exercise(
         ),
         Mistake(
             edited(shard, "manual_seed(epoch)", "manual_seed(0)"),
-            "Each example is drawn exactly once, but in the same order in every epoch: put the epoch into the seed.",
+            "Each example is drawn exactly once, but in the same order in every epoch. Shuffle, with the epoch as the "
+            "seed.",
             also=[edited(shard, ORDER, "torch.arange(size)")],
         ),
         Mistake(
@@ -122,8 +123,8 @@ sharding = Exercise(
         ),
         Mistake(
             edited(shard, SLICE, "order[rank * -(-size // count) : (rank + 1) * -(-size // count)]"),
-            "Each example is drawn exactly once, but the last process gets what is left, which may be far less. The "
-            "numbers may differ by one at most; order[rank::count] divides so.",
+            "Each example is drawn exactly once, but the last process gets what is left, which may be far from what "
+            "the others get. The numbers may differ by one at most; order[rank::count] divides so.",
             also=[
                 edited(
                     shard,

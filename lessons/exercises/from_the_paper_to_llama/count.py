@@ -98,7 +98,7 @@ counting = Exercise(
                 ("2 * d_model * num_kv", "2 * (d_model + 1) * num_kv"),
                 ("3 * d_model * d_ff", "3 * d_model * d_ff + 2 * d_ff + d_model"),
             ),
-            "You counted biases in all linear layers. There are none here.",
+            "You counted biases in the linear layers. There are none here.",
             also=[
                 edited(
                     count_llama,

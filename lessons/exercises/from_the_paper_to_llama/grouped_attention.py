@@ -128,7 +128,8 @@ grouping = Exercise(
                 "scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)",
                 "(scores.softmax(dim=-1) * allowed)",
             ),
-            "You masked after the softmax, so the weights of a token no longer sum to 1. Mask the scores, with −∞.",
+            "You masked after the softmax, so the weights of every token but the last no longer sum to 1. Mask the "
+            "scores, with −∞.",
         ),
     ],
     hints=[

@@ -122,8 +122,8 @@ norming = Exercise(
         ),
         Mistake(
             edited(rms_norm, "mean(dim=-1, keepdim=True) + eps)", "mean(dim=-1, keepdim=True).clamp(min=eps))"),
-            "You made eps the least that you divide by. Add it to the mean square, whatever its size: for small "
-            "numbers you see the difference.",
+            "You use eps as a lower limit. Add it to the mean square, whatever its size: for small numbers you see the "
+            "difference.",
             also=[edited(rms_norm, "+ eps).sqrt()", ").sqrt().clamp(min=eps)")],
             seen_in="small numbers, for which eps counts",
         ),

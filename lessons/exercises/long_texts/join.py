@@ -74,11 +74,13 @@ joining = Exercise(
         ),
         Mistake(
             edited(join_blocks, SCALE_B, "torch.ones_like(highest_b)"),
-            "Only block a is scaled. That is right where block b has the higher score, and wrong elsewhere.",
+            "Only block a is scaled. That is right where block b has the higher score. Where block a has it, block b "
+            "must be scaled.",
         ),
         Mistake(
             edited(join_blocks, SCALE_A, "torch.ones_like(highest_a)"),
-            "Only block b is scaled. That is right where block a has the higher score, and wrong elsewhere.",
+            "Only block b is scaled. That is right where block a has the higher score. Where block b has it, block a "
+            "must be scaled.",
         ),
         Mistake(
             edited(join_blocks, (SCALE_A, "(base - highest_a).exp()"), (SCALE_B, "(base - highest_b).exp()")),

@@ -60,7 +60,7 @@ windowing = Exercise(
         Mistake(
             _cut_by_slices,
             "For the first tokens, the window would start before the text. A slice with a negative start counts from "
-            "the end, so that nothing is left: start at max(0, …).",
+            "the end, so that keys are missing: start at max(0, …).",
         ),
         Mistake(
             edited(window_mask, EARLY, "key // window == query // window"),
@@ -86,7 +86,7 @@ windowing = Exercise(
         ),
         Mistake(
             edited(window_mask, "(key <= query)", "(key < query + window)"),
-            "Your window opens in both directions: half of it is the future.",
+            "Your window opens in both directions: it shows the future, too.",
         ),
         Mistake(
             edited(window_mask, "(key <= query)", "(key < query)"),

@@ -137,8 +137,8 @@ scoring = Exercise(
         ),
         Mistake(
             _product_of_penalties,
-            "You multiply by a penalty for each sentence, so the more sentences there are, the lower the BLEU. There "
-            "is one penalty, from the lengths of all sentences together.",
+            "You multiply by a penalty for each sentence, so the more short sentences there are, the lower the BLEU. "
+            "There is one penalty, from the lengths of all sentences together.",
         ),
         Mistake(
             _runs_from_0_to_3,

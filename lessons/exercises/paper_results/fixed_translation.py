@@ -82,8 +82,8 @@ forcing_hunt = Exercise(
         ),
         Mistake(
             edited(translation, "<= max_len", "<= len(reference) - 2"),
-            "It generates on its own now, but it stops where the reference ends. It is told the length, and never "
-            "generates too much.",
+            "It generates on its own now, but it stops where the reference ends, so it is told the length. Stop at "
+            "eos_id, or after max_len tokens.",
             also=[
                 edited(translation, "<= max_len", "<= len(reference) - 1"),
                 edited(

@@ -120,8 +120,8 @@ ngrams = Exercise(
                 sum(a == b for a, b in zip(_grams(w, n), _grams(r, n))),
                 len(_grams(w, n)),
             ),
-            "You count only n-grams at the same place: with one extra word at the front, nothing is found. BLEU looks "
-            "for them anywhere.",
+            "You count only n-grams at the same place: with one extra word at the front, hardly any is found. BLEU "
+            "looks for them anywhere.",
         ),
         Mistake(
             lambda w, r, n: matches(w, r, 1),

@@ -60,8 +60,8 @@ counting = Exercise(
         ),
         Mistake(
             lambda n, d, k: (n**2 * d, n * d**2, 4 * n * d**2, k * n * d**2),
-            "Those are the orders of growth in the paper's table. Count every product: four projections, scores and "
-            "weighted sum in attention, two matrices in a recurrent layer.",
+            "For attention and recurrence, those are the orders of growth in the paper's table. Count every product: "
+            "four projections, scores and weighted sum in attention, two matrices in a recurrent layer.",
             also=[
                 lambda n, d, k: (n**2 * d, n * d**2, n * d**2, k * n * d**2),
                 lambda n, d, k: (n**2 * d, n * d**2, 8 * n * d**2, k * n * d**2),

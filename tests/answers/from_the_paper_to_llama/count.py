@@ -108,7 +108,7 @@ with wrong("/ gives a float, // a whole number"):
         return num_layers * per_layer + d_model + 2 * vocabulary * d_model
 
 
-with wrong("You counted biases in all linear layers"):
+with wrong("You counted biases in the linear layers"):
 
     def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
         keys = num_kv_heads * d_model // num_heads

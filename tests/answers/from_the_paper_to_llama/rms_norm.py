@@ -94,8 +94,8 @@ with wrong("You multiplied by the weight first"):
         return x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + eps)
 
 
-edit("torch.rsqrt(mean_square + eps)", "mean_square.clamp(min=eps).rsqrt()", "the least that you divide by")
+edit("torch.rsqrt(mean_square + eps)", "mean_square.clamp(min=eps).rsqrt()", "You use eps as a lower limit")
 
-edit("torch.rsqrt(mean_square + eps)", "1 / mean_square.sqrt().clamp(min=eps)", "the least that you divide by")
+edit("torch.rsqrt(mean_square + eps)", "1 / mean_square.sqrt().clamp(min=eps)", "You use eps as a lower limit")
 
 edit("torch.rsqrt(mean_square + eps)", "torch.rsqrt(mean_square + eps**2)", "You added eps²")

@@ -61,7 +61,7 @@ with right:
 edit(
     "4 * n * d * d + 2 * n * n * d, 2 * n * d * d, 8 *",
     "n * n * d, n * d * d,",
-    "Those are the orders of growth in the paper's table",
+    "those are the orders of growth in the paper's table",
 )
 
 edit("4 * n * d * d + ", "", "The four projections of the attention layer are missing")
