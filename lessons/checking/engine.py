@@ -305,7 +305,9 @@ class Exercise:
             for name, one, right in zip(names, mine[1:], wants[1:])
             if one.gives(mine[0]) and right.gives(wants[0]) is False
         ]
-        return worded("Your result does not depend on {names}; it should.", names=listed(idle)) if idle else None
+        if not idle:
+            return None
+        return worded("Your result is the same with other values of {names}; it should not be.", names=listed(idle))
 
     def _related(self, case: Case, outcomes: list[tuple[Outcome, Outcome]]) -> list[str]:
         """How the first result that is wrong relates to the right one."""
@@ -407,8 +409,9 @@ class Exercise:
                 return where_it_differs(name, mine, right)
         if NOT_POSSIBLE in got.gradients:
             return worded(
-                "The numbers are right, but torch cannot take gradients: a tensor was changed in place after it had "
-                "been used. Write w = w / s instead of w /= s, and masked_fill or torch.where instead of w[…] = …."
+                "The numbers are right, but torch cannot take gradients. Most often, a tensor was changed in place "
+                "after it had been used: write w = w / s instead of w /= s, and masked_fill or torch.where instead of "
+                "w[…] = …."
             )
         return self._wrong_gradient(case, got, want)
 

@@ -90,7 +90,7 @@ def named(factor: float) -> str:
     if math.isclose(factor, round(factor), rel_tol=1e-5):
         return short
     for form, whole in (("√{}", factor**2), ("1 / {}", 1 / factor), ("1 / √{}", 1 / factor**2)):
-        if factor > 0 and 2 <= round(whole) <= 2048 and math.isclose(whole, round(whole), rel_tol=2e-4):
+        if factor > 0 and 2 <= round(whole) <= 2048 and math.isclose(whole, round(whole), rel_tol=1e-5):
             exact = form.format(round(whole))
             return worded("{number}, which is {exact},", number=short, exact=exact)
     return short
@@ -244,7 +244,7 @@ def _where(mine: Tensor, right: Tensor) -> str | None:
         good = [i for i, good in enumerate(fine) if good]
         if len(wrong) <= len(good):
             return worded("It is wrong only in {places}.", places=_lines(axis, right.dim(), wrong))
-        return worded("It is right only in {places}.", places=_lines(axis, right.dim(), good))
+        return worded("It is right throughout only in {places}.", places=_lines(axis, right.dim(), good))
     return None
 
 

@@ -67,7 +67,7 @@ RELATIONS = {
     "All your numbers are 0.25.": (torch.full((3, 4), 0.25), X),
     "All your rows are alike, and they should not be.": (OTHER[:1].expand(3, 4), X),
     "It is wrong only in row 2.": (_changed(X, 2, OTHER[2]), X),
-    "It is right only in column 0.": (_alone(X, (slice(None), 0)) + 0 * X, X),
+    "It is right throughout only in column 0.": (_alone(X, (slice(None), 0)) + 0 * X, X),
     "It is wrong only in axis 0, place 1.": (_changed(torch.ones(2, 3, 4), 1, torch.randn(3, 4)), torch.ones(2, 3, 4)),
     "It is wrong only in entry 1 to 3.": (_changed(X[0].clone().repeat(2), slice(1, 4), 7.0), X[0].repeat(2)),
     "Only the diagonal is wrong.": (SQUARE + torch.eye(4) * torch.tensor([1.0, 2.0, 3.0, 4.0]), SQUARE),
@@ -83,7 +83,7 @@ RELATIONS = {
     "Yours is False in 4 places too many. Only the diagonal is wrong.": (CAUSAL.tril(-1), CAUSAL),
     "Yours is in the reverse order along axis 0.": (CAUSAL.flip(0), CAUSAL),
     "Yours is transposed: its rows are the expected columns. (True and False)": (CAUSAL.T, CAUSAL),
-    "Yours is True in 2 places too many. It is right only in column 2.": (
+    "Yours is True in 2 places too many. It is right throughout only in column 2.": (
         torch.tensor([[True, True, False], [True, False, True]]),
         torch.tensor([[True, False, False], [False, False, True]]),
     ),
@@ -119,6 +119,8 @@ def test_each_relation(story):
         (1.0002, "1.0002"),
         (math.sqrt(3), "1.732, which is √3,"),
         (0.25, "0.25, which is 1 / 4,"),
+        (0.03, "0.03"),
+        (40.3, "40.3"),
     ],
 )
 def test_a_factor_that_is_a_root_or_a_fraction(factor, name):

@@ -57,7 +57,7 @@ with wrong("You applied a causal mask"):
         return scores.masked_fill(~torch.ones_like(scores).tril().bool(), -torch.inf)
 
 
-with wrong("does not depend on k"):
+with wrong("the same with other values of k"):
 
     def my_rotary_scores(q, k, angles):
         q = rotate(q, angles)

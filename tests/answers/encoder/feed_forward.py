@@ -48,6 +48,6 @@ edit("b1) @ w2 + b2", "b2) @ w2 + b1", "The biases are swapped")
 
 edit("torch.relu(x @ w1 + b1) @ w2", "torch.relu(torch.relu(x @ w1 + b1) @ w2)", "max(0, …) came twice")
 
-edit("x @ w1 + b1", "torch.nn.Linear(w1.size(0), w1.size(1))(x)", "does not depend on w1, b1")
+edit("x @ w1 + b1", "torch.nn.Linear(w1.size(0), w1.size(1))(x)", "the same with other values of w1, b1")
 
 edit("x @ w1 + b1) @ w2 + b2", "x @ (w1 + b1)) @ (w2 + b2)", "The biases were added to the matrices")

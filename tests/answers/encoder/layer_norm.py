@@ -79,7 +79,7 @@ with wrong("keepdim=True"):
         return (x - mean) / (x.var(dim=-1, correction=0) + eps).sqrt() * weight + bias
 
 
-with wrong("does not depend on weight, bias"):
+with wrong("the same with other values of weight, bias"):
 
     def my_layer_norm(x, weight, bias, eps):
         return (x - x.mean(dim=-1, keepdim=True)) / (x.std(dim=-1, keepdim=True) + eps)

@@ -43,7 +43,7 @@ with wrong("The numbers are right, but their gradients are not"):
         return torch.tensor((weights @ v).tolist())
 
 
-with wrong("torch cannot take gradients: a tensor was changed in place"):
+with wrong("torch cannot take gradients. Most often, a tensor was changed in place"):
 
     def my_attention(q, k, v):
         powers = torch.exp(q @ k.mT / math.sqrt(q.size(-1)))
