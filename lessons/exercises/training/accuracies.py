@@ -94,6 +94,13 @@ counting = Exercise(
             also=[
                 edited(accuracies, "right[real].float().mean()", "right[real].sum()"),
                 edited(accuracies, ".all(dim=1).float().mean()", ".all(dim=1).sum()"),
+                edited(accuracies, "right[real].float().mean()", "right[real].float().sum()"),
+                edited(accuracies, ".all(dim=1).float().mean()", ".all(dim=1).float().sum()"),
+                edited(
+                    accuracies,
+                    ("right[real].float().mean()", "right[real].float().sum()"),
+                    (".all(dim=1).float().mean()", ".all(dim=1).float().sum()"),
+                ),
             ],
         ),
         Mistake(

@@ -81,4 +81,6 @@ edit(
 
 edit("cumsum(dim=1)", "cumsum(dim=0)", "counted down the batch")
 
+edit(".cumsum(dim=1)", ".long()", "Values: positions differs")
+
 edit("allowed | torch.eye(ids.size(1)).bool()", "allowed | (torch.arange(ids.size(1)) == 0)", "Open the diagonal")
