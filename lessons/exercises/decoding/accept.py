@@ -149,8 +149,8 @@ judging = Exercise(
         ),
     ],
     hints=[
-        "The draft has drawn the word with probability guessed[word]. Which factor, at most 1, turns that into "
-        "true[word]?",
+        "The draft has drawn the word with probability guessed[word]. Where that is too much, which factor turns it "
+        "into true[word]?",
         "What each word still lacks is true − guessed, where that is positive: .clamp(min=0). Divide it by its sum.",
     ],
     solution="""

@@ -138,8 +138,8 @@ looping = Exercise(
         ),
         Mistake(
             edited(greedy_loop, "ended.all()", "(words == eos_id).all()"),
-            "The loop ends only if all sentences get their EOS in the same step. Remember which ones have ended, and "
-            "stop when all have.",
+            "Before max_len, the loop ends only if all sentences get their EOS in the same step. Remember which ones "
+            "have ended, and stop when all have.",
             seen_in="sentences that end at different steps",
         ),
         Mistake(

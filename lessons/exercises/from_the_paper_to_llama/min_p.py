@@ -139,7 +139,7 @@ trimming = Exercise(
     hints=[
         "First the probabilities: softmax. Which one is the largest?",
         "Drop each p that is below min_p · p.max(): masked_fill(…, 0.0).",
-        "What is left sums to less than 1. Divide by its sum.",
+        "What is left may sum to less than 1. Divide by its sum.",
     ],
     solution="""
         def my_min_p(logits, min_p):
