@@ -1,5 +1,7 @@
 """lessons.fast: what torch gives in linear layer, dropout and attention, and second derivatives through all of them."""
 
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -77,6 +79,11 @@ def test_the_maker_of_the_processor(cpuinfo, name, intel, monkeypatch, tmp_path)
     monkeypatch.setattr(fast, "Path", lambda path: file)
     monkeypatch.setattr(fast.platform, "processor", lambda: name)
     assert fast.made_by_intel() is intel
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="this system describes its processor elsewhere")
+def test_the_maker_of_this_processor():
+    assert fast.made_by_intel() is ("GenuineIntel" in Path("/proc/cpuinfo").read_text(encoding="utf-8"))
 
 
 def test_linear_does_as_it_is_told_about_precision():

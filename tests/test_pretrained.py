@@ -300,7 +300,9 @@ def test_its_settings_are_the_models_own():
     assert back.config == replace(ours.config, positions="learned", norm_first=False, **pads)
     assert back.embedding.types.weight.shape == (3, 12)
     assert len(back.embedding.positions.table) == back.config.max_len == 9
-    assert SentenceEncoder(ours.config).embedding.types.weight.shape == (2, 12)
+    plain = SentenceEncoder(ours.config)
+    assert plain.embedding.types.weight.shape == (2, 12)
+    assert {part.eps for part in plain.modules() if isinstance(part, torch.nn.LayerNorm)} == {1e-12}
     assert back(torch.tensor([[4, 5]]))[1] is None
 
 
