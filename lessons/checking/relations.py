@@ -215,9 +215,13 @@ def _alike(table: Tensor, axis: int) -> bool:
 
 def _infinite(mine: Tensor, right: Tensor) -> str | None:
     blocked = right == -torch.inf
-    if blocked.any() and (mine[blocked] != -torch.inf).any():
-        found = _range(mine[blocked & (mine != -torch.inf)])
-        return worded("Where -inf is expected, yours has {range}.", range=found)
+    open_there = mine[blocked & (mine != -torch.inf)]
+    if len(open_there):
+        return worded(
+            "In {places} where -inf is expected, yours has {range}.",
+            places=_places(len(open_there)),
+            range=_range(open_there),
+        )
     if (mine.isinf() & ~right.isinf()).any():
         return worded("Yours is infinite where it should not be.")
     return None

@@ -59,7 +59,7 @@ RELATIONS = {
         X * torch.tensor([[2.0], [3.0], [4.0]]),
         X,
     ),
-    "Where -inf is expected, yours has -1e+09.": (
+    "In 1 place where -inf is expected, yours has -1e+09.": (
         _changed(X, (0, 1), -1e9),
         _changed(X, (0, 1), -torch.inf),
     ),
