@@ -96,6 +96,21 @@ def test_a_change_that_is_off_does_nothing(studio):
     assert "Change(" not in studio.code().split("changes =")[1]
 
 
+def test_steps_of_the_browser_are_not_sent_back_to_it(studio, monkeypatch):
+    """Ctrl+Z, Ctrl+Y, Ctrl+Z faster than Python answers: the first answer would take the second step back."""
+    studio.sentence, studio.changes = studio.sentence.replace("tea", "milk"), [HIDE_NOT]
+    sent = []
+    monkeypatch.setattr(
+        studio, "send_state", lambda key=None: sent.extend([key] if isinstance(key, str) else key or [])
+    )
+    for question in ("undo", "undo", "redo"):
+        studio._receive(studio, {"ask": question, "done": True}, [])
+    assert (studio.changes, len(studio.history), len(studio.future)) == ([], 1, 1)
+    assert set(sent) == {"tokens"}  # which Python alone may know
+    studio.undo()
+    assert {"sentence", "history", "future"} <= set(sent)  # that was no step of the browser
+
+
 def test_undo_and_redo_go_over_everything(studio):
     states = [(studio.sentence, studio.changes)]
     for name, value in [("changes", [HIDE_NOT]), ("sentence", "I drink tea."), ("changes", ALL), ("changes", [])]:

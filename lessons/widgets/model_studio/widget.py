@@ -61,7 +61,7 @@ class ModelStudio(LessonWidget):
     step, temperature = synced(), synced()
     tokens, draft = computed(), computed()
     about, weights = (AnyTrait(read_only=True).tag(sync=True) for _ in range(2))
-    _moving = False
+    _moving = _following = False  # while steps are undone or done again; because the browser has done so
     _generated: dict[str, Tensor] | None = None  # by changes, while one picture is made
 
     def __init__(
@@ -196,7 +196,9 @@ class ModelStudio(LessonWidget):
             self.future = []
 
     def _should_send_property(self, key: str, value: Any) -> bool:
-        """The browser keeps the same history of what it does."""
+        """The browser keeps the same history of what it does, and may be steps ahead: an answer would take it back."""
+        if self._following and key in ("sentence", "changes", "history", "future"):
+            return False
         if self._replaying and not self._moving and key in ("history", "future"):
             return False
         return super()._should_send_property(key, value)
@@ -206,7 +208,11 @@ class ModelStudio(LessonWidget):
         steps = {"undo": self.undo, "redo": self.redo}
         if not isinstance(question, str) or question not in steps:
             raise refusal("question", question, "'undo' or 'redo'")
-        steps[question]()
+        self._following = True
+        try:
+            steps[question]()
+        finally:
+            self._following = False
         return {"done": question}
 
     # Validation
