@@ -144,22 +144,23 @@ class Laboratory extends View {
     const fresh = result.mask === mask && result.chosen === state.chosen;
     this.root.setAttribute("aria-busy", String(!fresh));
     if (result.mask && result !== this.shown) this.drawResult(state, result);
-    this.await(fresh);
+    this.showWaiting(!fresh);
     if (fresh) this.write("verdict", result.verdict);
     this.find("look").hidden = !(fresh && result.waits);
   }
 
   /** An answer that takes long is waited for visibly; what comes at once is not painted twice. */
-  await(isThere) {
-    if (isThere) {
-      clearTimeout(this.waiting);
-      this.waiting = undefined;
-      this.root.classList.remove("fl-waiting");
-    } else
+  showWaiting(isWaiting) {
+    if (isWaiting) {
       this.waiting ??= setTimeout(() => {
         this.root.classList.add("fl-waiting");
         this.write("verdict", worded("Waiting for Python …"));
       }, SOON);
+    } else {
+      clearTimeout(this.waiting);
+      this.waiting = undefined;
+      this.root.classList.remove("fl-waiting");
+    }
   }
 
   drawControls({ names, chosen, mask, start, history }) {
