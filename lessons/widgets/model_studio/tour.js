@@ -22,13 +22,13 @@ const EMBEDDED = {
   src: {
     sinusoids: marked("Each token becomes a vector, plus the sinusoids of its position: a row of the strip."),
     learned: marked("Each token becomes a vector, plus a learned vector for its position: a row of the strip."),
-    rotary: marked("Each token becomes a vector, without a position: attention will turn queries and keys by it: a row of the strip."),
+    rotary: marked("Each token becomes a vector: a row of the strip. Positions come in later, when attention rotates queries and keys."),
     none: marked("Each token becomes a vector: a row of the strip."),
   },
   tgt: {
     sinusoids: marked("Each target token becomes a vector, plus the sinusoids of its position: a row of the strip."),
     learned: marked("Each target token becomes a vector, plus a learned vector for its position: a row of the strip."),
-    rotary: marked("Each target token becomes a vector, without a position: attention will turn queries and keys by it: a row of the strip."),
+    rotary: marked("Each target token becomes a vector: a row of the strip. Positions come in later, when attention rotates queries and keys."),
     none: marked("Each target token becomes a vector: a row of the strip."),
   },
 };
