@@ -88,6 +88,7 @@ whole = Exercise(
         Mistake(
             edited(in_one_line, "q.size(-1)", "q.size(1)"),
             "Right for a table, where axis 1 is the features. With a batch in front it isn't: use q.size(-1).",
+            also=(edited(in_one_line, "q.size(-1)", "k.size(1)"),),
         ),
         Mistake(
             edited(in_one_line, "k.mT", "k.T"),

@@ -40,7 +40,7 @@ spread = Exercise(
         ),
         Mistake(
             edited(entropy, "return ", "return -"),
-            "The sign is missing: logarithms of weights below 1 are negative, and the entropy is positive.",
+            "The sign is missing: logarithms of weights below 1 are negative, and the entropy never is.",
         ),
         Mistake(
             lambda w: entropy(w) / math.log(2),
@@ -65,8 +65,8 @@ spread = Exercise(
         Mistake(
             lambda w: -(w * (w + 1e-3).log()).sum(dim=-1),
             also=tuple(lambda w, eps=eps: -(w * (w + eps).log()).sum(dim=-1) for eps in (1e-2, 1e-4, 1e-5)),
-            hint="You added a small number inside the logarithm to keep it from 0. That changes every other "
-            "weight a little, too: treat only the zeros.",
+            hint="You added a small number inside the logarithm to keep it from 0. That changes the other terms a "
+            "little, too: treat only the zeros.",
         ),
         Mistake(
             lambda w: entropy(w) / math.log(w.size(-1)),
@@ -87,8 +87,8 @@ spread = Exercise(
         ),
         Mistake(
             edited(entropy, "dim=-1", "dim=-1, keepdim=True"),
-            "The numbers are right, but the last axis is still there, with size 1. keepdim=True keeps it; expected "
-            "(…, Q).",
+            "The last axis is still there, with size 1, as keepdim=True leaves it. Expected: (…, Q), one number for "
+            "each row.",
         ),
         Mistake(
             lambda w: entropy(w) / math.log(10),

@@ -23,11 +23,16 @@ bug_hunt = Exercise(
             edited(attention, "dim=-1", "dim=1"),
             "The bug is still there. A symptom: if all values are 1, every output should be 1; with a batch in front "
             "it isn't.",
+            also=(
+                edited(in_one_line, (" / math.sqrt(q.size(-1))", ""), ("dim=-1", "dim=1")),
+                edited(in_one_line, ("math.sqrt(q.size(-1))", "q.size(-1)"), ("dim=-1", "dim=1")),
+                edited(in_one_line, ("q.size(-1)", "k.size(-2)"), ("dim=-1", "dim=1")),
+            ),
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=2"),
-            "Axis 2 is the keys for a batch of tables. Without a batch there is no axis 2, and with heads as a second "
-            "axis in front it is the queries. Count the axis from the end.",
+            "A table has no axis 2, and with heads as a second axis in front, axis 2 is another one than in a batch of "
+            "tables. Count the axes from the end.",
         ),
         Mistake(
             edited(attention, "dim=-1", "dim=-2"),

@@ -85,7 +85,8 @@ scaling = Exercise(
         ),
         Mistake(
             edited(scaled_scores, "math.sqrt", "math.isqrt"),
-            "math.isqrt rounds the root down to a whole number. Use math.sqrt.",
+            "The root is rounded down to a whole number, as math.isqrt and int(…) do. Divide by the root itself: "
+            "math.sqrt.",
         ),
         Mistake(
             lambda q, k: torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(q.size(-1)),

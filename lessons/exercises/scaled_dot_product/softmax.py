@@ -37,7 +37,7 @@ soft_rows = Exercise(
     mistakes=[
         Mistake(
             lambda s: s.softmax(dim=-2),
-            "Your columns sum to 1, not your rows: the softmax runs over the queries. Which axis are the keys on?",
+            "Your columns sum to 1, not your rows: the sum runs over the queries. Which axis are the keys on?",
             also=(edited(softmax, "powers.sum(dim=-1", "powers.sum(dim=-2"),),
         ),
         Mistake(
@@ -49,10 +49,12 @@ soft_rows = Exercise(
             edited(softmax, " - scores.amax(dim=-1, keepdim=True)", ""),
             "The formula is right, but e^1000 is too large for a float: it becomes inf, and inf / inf is NaN. Subtract "
             "the row's maximum first; the weights stay the same.",
-            also=(
-                lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),
-                edited(softmax, "scores.amax(", "scores.mean("),
-            ),
+            also=(lambda s: (s.exp() / s.exp().sum(dim=-1, keepdim=True)).nan_to_num(0.0),),
+        ),
+        Mistake(
+            edited(softmax, "scores.amax(", "scores.mean("),
+            "You subtracted the row's mean. A score can be far above it, and its power is then inf; inf / inf is NaN. "
+            "Subtract the row's maximum: then no power is above 1.",
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(dim=-1),

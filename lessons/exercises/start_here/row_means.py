@@ -90,7 +90,8 @@ row_means = Exercise(
         ),
         Mistake(
             lambda x: torch.cat([x.mean(dim=1), torch.zeros(max(0, x.size(1) - len(x)))]),
-            "Your result has a place for each column, and the last ones stay 0. It needs one for each row: len(x).",
+            "Your result has a place for each column, and 0 stays where no row is left. It needs one for each row: "
+            "len(x).",
         ),
         Mistake(
             lambda x: x.amax(dim=1),

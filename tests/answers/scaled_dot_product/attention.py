@@ -53,6 +53,8 @@ with wrong("torch cannot take gradients. Most often, a tensor was changed in pla
 
 edit(" @ v", "", "mix the values by them")
 
+edit("q.size(-1)", "k.size(1)", "Right for a table, where axis 1 is the features", of=2)
+
 edit("my_softmax(my_scaled_scores(q, k", "torch.rand(q.size(-2), k.size(-2", "Values: the result differs")
 
 

@@ -46,7 +46,7 @@ with wrong("It goes wrong here: two axes in front"):
 
 edit("torch.special.entr(weights)", "torch.special.entr(weights.softmax(-1))", "Another softmax")
 
-edit("dim=-1", "dim=-1, keepdim=True", "the last axis is still there")
+edit("dim=-1", "dim=-1, keepdim=True", "The last axis is still there")
 
 with wrong("You replaced NaN after the sum"):
 

@@ -20,7 +20,11 @@ with right:
         return weights @ v
 
 
-edit("=-1", "=2", "Axis 2 is the keys for a batch of tables")
+edit("=-1", "=2", "A table has no axis 2")
+
+edit("k.transpose(-2, -1)", "k.transpose(1, 2)", "A table has no axis 2")
+
+edit("q.size(-1)", "q.size(2)", "A table has no axis 2")
 
 edit(" / math.sqrt(q.size(-1))", "", "no longer divided by √d")
 
@@ -42,3 +46,10 @@ with wrong("the softmax still ran over the queries"):
 
 
 edit("q.size(-1)", "q.size(1)", "but d is not")
+
+with wrong("The bug is still there"):
+
+    def fixed_attention(q, k, v):
+        scores = q @ k.transpose(-2, -1)
+        weights = scores.softmax(dim=1)
+        return weights @ v

@@ -46,7 +46,9 @@ with wrong("needs exactly one axis in front"):
         return q @ k.permute(0, 2, 1) / q.shape[-1] ** 0.5
 
 
-edit("q.shape[-1] ** 0.5", "math.isqrt(q.size(-1))", "rounds the root down")
+edit("q.shape[-1] ** 0.5", "math.isqrt(q.size(-1))", "The root is rounded down")
+
+edit("q.shape[-1] ** 0.5", "int(q.size(-1) ** 0.5)", "The root is rounded down")
 
 with wrong("that is the cosine"):
 

@@ -66,6 +66,8 @@ edit("powers.sum(dim=-1", "powers.sum(dim=-2", "Your columns sum to 1, not your 
 
 edit("scores.max(dim=-1", "scores.max(dim=-2", "each column's maximum")
 
+edit("scores.max(dim=-1, keepdim=True).values", "scores.mean(dim=-1, keepdim=True)", "You subtracted the row's mean")
+
 
 with wrong("You raised 2 to the scores"):
 
