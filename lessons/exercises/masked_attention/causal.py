@@ -39,11 +39,11 @@ future_hidden = Exercise(
         ),
         Mistake(
             edited(_triangle, "tril()", "tril(diagonal=1)"),
-            "One diagonal too many: each query sees the next token, the very one that it must predict.",
+            "One diagonal too many: each query but the last sees the next token, the very one that it must predict.",
         ),
         Mistake(
             edited(_triangle, "tril", "triu"),
-            "This is the other triangle: each query sees the future, and not the past. Rows are queries.",
+            "This is the other triangle: it shows the future, and hides the past. Rows are queries.",
         ),
         Mistake(
             edited(_triangle, ", dtype=torch.bool", ""),

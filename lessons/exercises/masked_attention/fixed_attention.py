@@ -42,8 +42,8 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, "triu", "tril"),
-            "This is the right triangle, with one diagonal too many: each token still sees the next one. (diagonal=1 "
-            "was right for triu.)",
+            "This is the right triangle, with one diagonal too many: each token but the last still sees the next one. "
+            "(diagonal=1 was right for triu.)",
         ),
         Mistake(
             edited(_shipped, ", dtype=torch.bool", ""),

@@ -140,7 +140,11 @@ leak_finder = Exercise(
         Mistake(
             edited(my_influence, ".abs()", ""),
             "You missed the outputs that move down: after - before can be negative. Take the absolute value.",
-            also=(edited(my_influence, ".abs()", ".sum(dim=1, keepdim=True)"),),
+        ),
+        Mistake(
+            edited(my_influence, ".abs()", ".sum(dim=1, keepdim=True)"),
+            "You added up the differences of an output's features with their signs: what moves down is missed, and ups "
+            "and downs cancel. Take the absolute value of each.",
         ),
         Mistake(
             edited(my_influence, ".any", ".all"),
@@ -152,15 +156,16 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[: j + 1] += torch.randn_like(x[j])"),
-            "You changed token j and all tokens before it: the copy was not made anew. Start each time from x.",
+            "You changed token j and all tokens before it, as when the copy isn't made anew. Start each time from x.",
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j, 0] += 1.0"),
-            "You changed only the first feature of token j. A function may use another one: change them all.",
+            "You changed the first feature of token j, but not the last. A function may use any: change them all.",
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j, -1] += 1.0"),
-            "You changed only the last feature of token j. A function may use another one: change them all.",
+            "Only the last feature counts here: you changed it alone in token j, or compared it alone in the outputs. "
+            "Change all features, and compare all.",
         ),
         Mistake(
             edited(my_influence, ".any(dim=1)", "[:, 0]"),
@@ -176,7 +181,7 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, ".any(dim=1)", ".any(dim=1) & (torch.arange(len(x)) != j)"),
-            "The diagonal is missing: output i moves with token i, and that is part of the table.",
+            "Your diagonal is False everywhere. Where output i moves with token i, that is part of the table, too.",
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[:, j] += 1.0"),
@@ -206,7 +211,7 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, "torch.randn_like(x[j])", "torch.randn(1)"),
-            "You drew one number for all features of token j. If they were all alike before, their mean says it all, "
+            "You put one number into all features of token j. If they were all alike before, their mean says it all, "
             "and a layer norm subtracts it. Draw one for each feature: torch.randn_like(x[j]).",
             seen_in="a token of zeros, and a function that subtracts the mean of the features",
         ),
@@ -223,7 +228,7 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, "= torch.randn_like(x[j])", "= 0.0"),
-            "You set token j to 0. If its features are 0 already, nothing changes. Replace it by random numbers: "
+            "Setting token j to 0, or multiplying it, leaves a token of zeros as it was. Replace it by random numbers: "
             "torch.randn_like(x[j]).",
             seen_in="a token whose features are all 0",
         ),

@@ -133,8 +133,8 @@ masked_weights = Exercise(
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a,
-            "You masked after the softmax. The blocked keys were part of the sum that each row is divided by, so the "
-            "rows no longer sum to 1. Mask the scores, before the softmax.",
+            "You masked after the softmax. The blocked keys were part of the sum that their row is divided by, so that "
+            "row no longer sums to 1. Mask the scores, before the softmax.",
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1) * a / (s.softmax(dim=-1) * a).sum(dim=-1, keepdim=True),
@@ -156,8 +156,9 @@ masked_weights = Exercise(
         Mistake(
             lambda s, a: _added(-torch.inf)(s, a).nan_to_num(0.0),
             "The weights are right, but not their gradients: for a row of nothing but -inf the softmax has a gradient "
-            "of NaN. nan_to_num replaces the weights, not that gradient, and it reaches the scores. Write -inf over "
-            "them with masked_fill in place of adding it: then no gradient gets through to a blocked score.",
+            "of NaN. Replacing the weights afterwards, as with nan_to_num, doesn't replace that gradient, and it "
+            "reaches the scores. Write -inf over them with masked_fill in place of adding it: then no gradient gets "
+            "through to a blocked score.",
             seen_in=EMPTY_GRADIENTS,
         ),
         Mistake(
@@ -227,7 +228,7 @@ masked_weights = Exercise(
         ),
         Mistake(
             edited(_with_nan_to_num, "dim=-1", "dim=1"),
-            "Right for a table, where axis 1 is the keys. With a batch in front, axis 1 is the queries: use dim=-1.",
+            "In a table, axis 1 is the keys. With a batch in front, it is the queries: use dim=-1.",
             also=(edited(_with_nan_to_num, "dim=-1).nan_to_num(0.0)", "dim=1)"),),
         ),
         Mistake(
@@ -248,7 +249,7 @@ masked_weights = Exercise(
         ),
         Mistake(
             edited(_with_nan_to_num, "dim=-1", "dim=-2"),
-            "Your columns sum to 1: the softmax runs over the queries. The keys are the last axis.",
+            "The softmax runs down the columns, over the queries. Run it along the rows: the keys are the last axis.",
         ),
         Mistake(
             lambda s, a: s.softmax(dim=-1),

@@ -61,12 +61,12 @@ rescue = Exercise(
     mistakes=[
         Mistake(
             lambda weights, allowed: weights * allowed,
-            "The blocked weights are 0, but the rows no longer sum to 1. Divide each row by what is left of it.",
+            "The blocked weights are 0, but their rows no longer sum to 1. Divide each row by what is left of it.",
         ),
         Mistake(
             lambda weights, allowed: weights.masked_fill(~allowed, -torch.inf).softmax(dim=-1),
-            "You took a softmax of the weights, which are results of a softmax already: that evens them out. Only "
-            "divide each row by its sum.",
+            "You took a softmax of the weights, which are results of a softmax already: that evens them out. Set the "
+            "blocked ones to 0, and divide each row by its sum.",
             also=(
                 lambda weights, allowed: weights.masked_fill(~allowed, 0.0).softmax(dim=-1),
                 lambda weights, allowed: weights.masked_fill(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
@@ -80,8 +80,8 @@ rescue = Exercise(
         ),
         Mistake(
             _divided_by(1e-9),
-            "You added a small number to the sum, so that it is never 0. But a sum can be smaller than that number: "
-            "treat only sums of exactly 0.",
+            "You keep the sum from 0 with a small number. But a real sum can be that small, too: treat only sums of "
+            "exactly 0.",
             seen_in=TINY,
             also=(
                 _divided_by(1e-3),
@@ -152,14 +152,16 @@ rescue = Exercise(
         Mistake(
             edited(rescued_weights, "~allowed", "allowed"),
             "The mask is inverted: you kept the weights of the blocked keys. True means may attend.",
+            also=[edited(rescued_weights, ("~allowed", "allowed"), (".masked_fill(total == 0, 1.0)", ""))],
         ),
         Mistake(
             edited(rescued_weights, ("0.0)", "-torch.inf)"), ("kept / total.masked_fill(total == 0, 1.0)", "kept")),
             "-inf is for scores, before the softmax. These are weights already: a blocked one must become 0.",
+            also=[edited(rescued_weights, "0.0)", "-torch.inf)")],
         ),
         Mistake(
             edited(rescued_weights, "kept / total.masked_fill(total == 0, 1.0)", "kept + (1 - total)"),
-            "You added what was lost to each weight, so the row gets it several times. Divide by what is left.",
+            "You added what was lost to each weight, so a row can get it several times. Divide by what is left.",
             also=(
                 edited(rescued_weights, "kept / total.masked_fill(total == 0, 1.0)", "kept + (1 - total) * allowed"),
             ),

@@ -74,7 +74,15 @@ edit("torch.linspace(1, 2, x.size(1))", "1", "A layer norm subtracts the mean")
 
 edit("y[j] + torch.linspace(1, 2, x.size(1))", "y[j] * 3", "a layer norm undoes it")
 
-edit("y[j] + torch.linspace(1, 2, x.size(1))", "0", "If its features are 0 already")
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "0", "leaves a token of zeros as it was")
+
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "-y[j]", "leaves a token of zeros as it was")
+
+edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, -1] += 1", "Only the last feature counts")
+
+edit(".any(dim=-1)", "[:, -1]", "Only the last feature counts", of=3)
+
+edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, :-1] += 1", "but not the last")
 
 edit("[j] = y[j] + torch.linspace(1, 2, x.size(1))", "[:, j] += 1", "y[:, j] is a column")
 
@@ -91,7 +99,7 @@ with wrong("you compared the tokens"):
         return torch.stack(columns, dim=1)
 
 
-with wrong("Take the absolute value"):
+with wrong("what moves down is missed, and ups and downs cancel"):
 
     def my_influence(function, x):
         before = function(x)
@@ -149,7 +157,9 @@ with wrong("once whether anything moves"):
         return torch.stack(columns, dim=1)
 
 
-edit("y[j] + torch.linspace(1, 2, x.size(1))", "torch.randn(1)", "one number for all features")
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "torch.randn(1)", "one number into all features")
+
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "1.0", "one number into all features")
 
 edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y = torch.randn_like(x)", "all tokens at once")
 

@@ -61,6 +61,14 @@ with wrong("not their gradients: for a row of nothing but -inf"):
         return torch.nan_to_num(torch.softmax(scores + bias, dim=-1))
 
 
+with wrong("Replacing the weights afterwards"):
+
+    def my_masked_weights(scores, allowed):
+        bias = torch.zeros_like(scores).masked_fill(~allowed, -torch.inf)
+        weights = torch.softmax(scores + bias, dim=-1)
+        return weights.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0)
+
+
 with wrong("turns it into NaN"):
 
     def my_masked_weights(scores, allowed):

@@ -75,6 +75,20 @@ with wrong("-inf is for scores"):
         return weights.masked_fill(~allowed, float("-inf"))
 
 
+with wrong("-inf is for scores"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights.masked_fill(~allowed, float("-inf"))
+        return kept / kept.sum(dim=-1, keepdim=True)
+
+
+with wrong("The mask is inverted"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights.masked_fill(allowed, 0.0)
+        return kept / kept.sum(dim=-1, keepdim=True)
+
+
 with wrong("its gradient is NaN, too"):
 
     def my_rescued_weights(weights, allowed):
