@@ -86,6 +86,11 @@ def _masked_late(x, memory, w_q, w_k, w_v, allowed=None):
     return weights @ (memory @ w_v), weights
 
 
+def _with_the_scores(x, memory, w_q, w_k, w_v, allowed=None):
+    scores = (x @ w_q) @ (memory @ w_k).mT / math.sqrt(w_q.size(-1))
+    return attention_layer(x, memory, w_q, w_k, w_v, allowed)[0], scores
+
+
 def _causal_by_itself(x, memory):
     return torch.ones(x.size(-2), memory.size(-2), dtype=torch.bool).tril()
 
@@ -130,7 +135,7 @@ one_function = Exercise(
         ),
         Mistake(
             _masked_late,
-            "You masked after the softmax: the blocked keys took part in the sum of each row, which is less than 1 "
+            "You masked after the softmax: the blocked keys took part in the sum of their row, which is less than 1 "
             "without them. Mask the scores.",
         ),
         Mistake(
@@ -152,14 +157,15 @@ one_function = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "k.mT", "k.T"),
-            "Right for one sentence. With a batch in front, k.T reverses all axes: swap the last two alone, with "
+            "k.T reverses all axes. That suits one sentence; with a batch in front, swap the last two alone, with "
             "k.transpose(-2, -1) or k.mT.",
             seen_in=BATCH,
             also=(edited(_with_nan_to_num, "k.mT", "k.T"),),
         ),
         Mistake(
             edited(_in_plain_steps, "weights @ v, weights", "weights @ v, scores"),
-            "The output is right. But you returned the scores with it: the weights are what the softmax makes of them.",
+            "You returned the scores with the output. The weights are what the softmax makes of them.",
+            also=(_with_the_scores,),
         ),
         Mistake(
             edited(_in_plain_steps, "-torch.inf", "0.0"),
@@ -216,7 +222,7 @@ one_function = Exercise(
         ),
         Mistake(
             edited(_in_plain_steps, "dim=-1", "dim=1"),
-            "Right for one sentence, where axis 1 is the keys. With a batch in front, axis 1 is the queries: dim=-1.",
+            "For one sentence, axis 1 is the keys. With a batch in front, it is the queries: dim=-1.",
             seen_in=BATCH,
             also=(
                 edited(_with_nan_to_num, "dim=-1", "dim=1"),

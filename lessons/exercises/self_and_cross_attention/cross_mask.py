@@ -82,8 +82,8 @@ cross_hidden = Exercise(
         ),
         Mistake(
             edited(_compared, "[:, None, None, :]", "[:, None, None, :] & (tgt_ids != pad_id)[:, None, None, :]"),
-            "You put the target's padding on the axis of the keys, too. They are the source, with another number of "
-            "tokens: hide the source's padding alone.",
+            "You put the target's padding on the axis of the keys, too. They are the source, which may have another "
+            "number of tokens: hide the source's padding alone.",
             also=(edited(_compared, "return ", "return (tgt_ids != pad_id)[:, None, None, :] & "),),
         ),
         Mistake(

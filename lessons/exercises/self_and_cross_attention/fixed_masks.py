@@ -24,6 +24,9 @@ def _masks_in_full(candidate, src, tgt, src_pad_id, tgt_pad_id):
     return tuple(in_full(mask, (src.size(0), 1, q, k)) for mask, q, k in zip(given, queries, keys))
 
 
+DECODER = "masks.causal(tgt.size(1)) & tgt_real"
+
+
 def _past(tgt, src):
     return torch.ones(tgt.size(1), src.size(1), dtype=torch.bool).tril()
 
@@ -33,7 +36,14 @@ bug_hunt = Exercise(
     name="fixed_masks",
     reference=three_masks,
     cases=lambda generator: [
-        Case({"src": ids(generator, b, s, sp), "tgt": ids(generator, b, t, tp), "src_pad_id": sp, "tgt_pad_id": tp})
+        Case(
+            {
+                "src": ids(generator, b, s, sp),
+                "tgt": ids(generator, b, t, tp).flip(0),  # padded in other places, also where both have one shape
+                "src_pad_id": sp,
+                "tgt_pad_id": tp,
+            }
+        )
         for b, s, t, sp, tp in [(2, 3, 4, 1, 3), (3, 5, 7, 6, 2), (5, 6, 6, 0, 4)]
     ],
     outputs=("encoder self-attention", "decoder self-attention", "cross-attention"),
@@ -95,6 +105,7 @@ bug_hunt = Exercise(
         Mistake(
             edited(three_masks, "tgt.size(1)", "src.size(1)"),
             "The causal mask has the size of the source. The decoder's queries and keys are the target: tgt.size(1).",
+            also=[edited(three_masks, DECODER, "tgt_real & masks.causal(src.size(1))")],
         ),
         Mistake(
             edited(three_masks, "& tgt_real, src_real", "& tgt_real, src_real & _past(tgt, src)"),
@@ -118,21 +129,22 @@ bug_hunt = Exercise(
         Mistake(
             edited(three_masks, "& tgt_real", "& tgt_real & tgt_real.mT"),
             "The ids are right now. But you hid rows: those of the target's padding, on the side of the queries. "
-            "Such a row may have no key left. A padding mask hides keys.",
+            "Such a row has no key left. A padding mask hides keys.",
             also=(
                 edited(three_masks, "& tgt_real, src_real", "& tgt_real, src_real & tgt_real.mT"),
                 edited(three_masks, "& tgt_real, src_real", "& tgt_real & tgt_real.mT, src_real & tgt_real.mT"),
             ),
         ),
         Mistake(
-            edited(three_masks, "masks.causal(tgt.size(1)) & tgt_real", "masks.causal(tgt.size(1))[None, None]"),
+            edited(three_masks, DECODER, "masks.causal(tgt.size(1))[None, None]"),
             "The decoder's self-attention hides no padding now, only the future. Its keys are the target: hide the "
             "padding of the target, too.",
-            also=(edited(three_masks, "masks.causal(tgt.size(1)) & tgt_real", "masks.causal(tgt.size(1))"),),
+            also=(edited(three_masks, DECODER, "masks.causal(tgt.size(1))"),),
         ),
         Mistake(
             edited(three_masks, "& tgt_real", "& src_real"),
             "The decoder's self-attention hides the padding of the source. Its own keys are the target.",
+            also=[edited(three_masks, DECODER, "src_real & masks.causal(tgt.size(1))")],
         ),
     ],
     hints=[

@@ -40,7 +40,7 @@ weights_shape = Exercise(
             also=(lambda: (16, 7),),
         ),
         Mistake(lambda: (2, 16, 16), "Features don't meet here: the weights have one number for each pair of tokens."),
-        Mistake(lambda: (2, 7, 16), "That is the memory, which the keys and values are made from."),
+        Mistake(lambda: (2, 7, 16), "That is the shape of the memory, which the keys and values are made from."),
         Mistake(lambda: (5, 7), "The table is right, but each sentence pair of the batch has its own."),
         Mistake(
             lambda: 70,

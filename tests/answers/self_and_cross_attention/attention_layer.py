@@ -111,7 +111,9 @@ with wrong("k.T reverses all axes"):
         return weights @ v, weights
 
 
-edit("[weights @ v, weights]", "weights @ v, scores", "you returned the scores", of=1)
+edit("[weights @ v, weights]", "weights @ v, scores", "You returned the scores", of=1)
+
+edit("[weights @ v, weights]", "weights @ v, q @ k.mT / q.shape[-1] ** 0.5", "You returned the scores", of=1)
 
 edit(
     "queries_from @ w_q, keys_from @ w_k, keys_from @ w_v",
@@ -138,9 +140,9 @@ edit(
 )
 
 
-edit("dim=-1", "dim=1", "With a batch in front, axis 1 is the queries", of=1)
+edit("dim=-1", "dim=1", "With a batch in front, it is the queries", of=1)
 
-with wrong("With a batch in front, axis 1 is the queries"):
+with wrong("With a batch in front, it is the queries"):
 
     def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
         q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
@@ -169,7 +171,7 @@ edit('float("-inf")', "-1e9", "attends evenly to what is blocked", of=1)
 edit(
     "weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)",
     "weights = torch.softmax(scores, dim=1)",
-    "With a batch in front, axis 1 is the queries",
+    "With a batch in front, it is the queries",
     of=1,
 )
 

@@ -45,7 +45,7 @@ edit("[:, None, None, :]", "[:, :, None, None]", "the new axes are at the end")
 
 edit("[:, None, None, :]", "[:, None, :].repeat(1, tgt_ids.size(1), 1)", "the axis of the heads is missing")
 
-with wrong("They are the source, with another number"):
+with wrong("They are the source, which may have another number"):
 
     def my_cross_mask(src_ids, tgt_ids, src_pad_id):
         src = (src_ids != src_pad_id)[:, None, None, :]

@@ -52,6 +52,21 @@ edit("tgt != tgt_pad_id", "tgt == tgt_pad_id", "its padding alone")
 
 edit("tgt.size(1)", "src.size(1)", "the size of the source")
 
+with wrong("the size of the source"):
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        source = (src != src_pad_id)[:, None, None, :]
+        target = (tgt != tgt_pad_id)[:, None, None, :]
+        return source, target & masks.causal(src.size(1)), source
+
+
+with wrong("hides the padding of the source"):
+
+    def fixed_masks(src, tgt, src_pad_id, tgt_pad_id):
+        source = (src != src_pad_id)[:, None, None, :]
+        return source, source & masks.causal(tgt.size(1)), source
+
+
 edit(
     "cross = (src",
     "cross = masks.causal(9)[: tgt.size(1), : src.size(1)] & (src",

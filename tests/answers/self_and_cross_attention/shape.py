@@ -26,7 +26,7 @@ edit("5, 7", "35", "They stay a table")
 
 edit("5, 7", "16, 16", "Features don't meet here")
 
-edit("5, 7", "7, 16", "That is the memory")
+edit("5, 7", "7, 16", "That is the shape of the memory")
 
 edit("2, 5, 7", "14, 5", "That is not it.")
 
