@@ -36,14 +36,30 @@ BY_LESSON = re.compile(
     r"(?P<file>tests/(?:notebooks/test_journey|exercises/test_exercises|translation/test_translated_lessons)\.py)"
     r"::\w+\[(?P<lesson>\w+)"
 )
-# One worker runs these, because to import transformers takes four seconds.
-WITH_TRANSFORMERS = {
-    "tests/language_model/test_generating.py",
-    "tests/language_model/test_parity.py",
-    "tests/test_benchmarks.py",
-    "tests/test_mask_table.py",
-    "tests/test_pretrained.py",
+# What one worker runs, because all of it shares something that takes long to start.
+TOGETHER = {
+    # To import transformers takes four seconds.
+    "transformers": {
+        "tests/language_model/test_generating.py",
+        "tests/language_model/test_parity.py",
+        "tests/test_benchmarks.py",
+        "tests/test_mask_table.py",
+        "tests/test_pretrained.py",
+    },
+    # A server, and a page that has compiled JupyterLab, take twenty.
+    "JupyterLab": {
+        "tests/browser/test_benchmarks.py",
+        "tests/browser/test_every_lab.py",
+        "tests/browser/test_explore_lab.py",
+        "tests/browser/test_jupyterlab.py",
+        "tests/browser/test_mask_studio_lab.py",
+        "tests/browser/test_other_browsers.py",
+        "tests/browser/test_reopened.py",
+        "tests/browser/test_training_monitor_lab.py",
+        "tests/browser/test_update_while_open.py",
+    },
 }
+UNITS = {file: f"with {shared}" for shared, files in TOGETHER.items() for file in files}
 PATIENCE = 600  # seconds that nbval waits for what a kernel has to say
 
 
@@ -88,7 +104,7 @@ def unit_of(nodeid):
     if of_lesson := BY_LESSON.match(nodeid):
         return "{file} {lesson}".format(**of_lesson.groupdict())
     file = nodeid.split("::")[0]
-    return "with transformers" if file in WITH_TRANSFORMERS else file
+    return UNITS.get(file, file)
 
 
 @pytest.hookimpl(optionalhook=True)
