@@ -421,13 +421,13 @@ class Exercise:
             if is_tensor(mine) and is_tensor(right) and mine.any() and not equal(mine, right):
                 story = worded(
                     "The numbers are right, but their gradients are not: a step has another gradient, or one "
-                    "of several ways back was cut."
+                    "of several ways back was cut, for example by float(…) or .item()."
                 )
                 where = where_it_differs(worded("The gradient of {name}", name=name), mine, right)
                 return listed([story, where], SENTENCES)
         return worded(
             "The numbers are right, but their gradients are not: something cut the way back to the inputs, such as "
-            ".item(), .tolist(), .numpy(), .detach(), torch.no_grad() or torch.tensor(…)."
+            ".item(), .tolist(), .numpy(), .detach(), float(…), torch.no_grad() or torch.tensor(…)."
         )
 
     def _evidence(self, case: Case, got: Outcome, want: Outcome) -> str:

@@ -60,9 +60,11 @@ class Outcome:
         )
 
     def gives(self, other: "Outcome") -> bool | None:
-        """Whether both gave the same floats; None if either gave anything else."""
+        """Whether both gave the same floats; None if either gave anything else, NaN among it."""
         results = *self.results, *other.results
-        floats = all(is_tensor(x) and x.is_floating_point() and x.numel() <= LARGE for x in results)
+        floats = all(
+            is_tensor(x) and x.is_floating_point() and x.numel() <= LARGE and not x.isnan().any() for x in results
+        )
         if not results or not floats or len(self.results) != len(other.results):
             return None
         return all(map(equal, self.results, other.results))

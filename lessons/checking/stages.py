@@ -23,19 +23,20 @@ def first_difference(mine: Sequence[Step], right: Sequence[Step], inputs: Mappin
     fine = ""
     for name, expected in right_steps.items():
         if name not in my_steps:
-            return listed([_so_far(fine), worded("Your code does not get to {step}.", step=name)], SENTENCES)
+            lost = worded("Your code does not get to {step}.", step=name)
+            return listed([_so_far(fine, right_steps), lost], SENTENCES)
         if not equal(my_steps[name], expected):
             story = _difference(my_steps[name], expected, before)
             early = next((step for step in my_steps if step == name or step not in before), name)
             if story is None and early != name and early in right_steps:
                 swapped = worded("Your code comes to {early} before {step}.", early=early, step=name)
-                return listed([_so_far(fine), swapped], SENTENCES)
+                return listed([_so_far(fine, right_steps), swapped], SENTENCES)
             differs = worded(
                 "{step} differs: {story}",
                 step=_capital(name),
                 story=story or places_that_differ(my_steps[name], expected),
             )
-            return listed([_so_far(fine), differs], SENTENCES)
+            return listed([_so_far(fine, right_steps), differs], SENTENCES)
         before[name] = expected
         fine = name
     more = [name for name in my_steps if name not in right_steps]
@@ -44,8 +45,10 @@ def first_difference(mine: Sequence[Step], right: Sequence[Step], inputs: Mappin
     return worded("Right up to {step}. It goes wrong after that.", step=fine) if fine else None
 
 
-def _so_far(fine: str) -> str:
-    return worded("Right up to {step}.", step=fine) if fine else worded("The very first step is wrong.")
+def _so_far(fine: str, steps: Mapping[str, Any]) -> str:
+    if fine:
+        return worded("Right up to {step}.", step=fine)
+    return worded("The very first step is wrong.") if len(steps) > 1 else ""
 
 
 def _capital(name: str) -> str:

@@ -41,6 +41,11 @@ def test_the_first_step_that_differs(story):
     assert first_difference(STORIES[story], RIGHT, {"`y`, unchanged": OTHER}) == story
 
 
+def test_a_single_step_has_no_first():
+    assert first_difference([("the first", OTHER)], RIGHT[:1], {}).startswith("The first differs: in 6 of 6 places")
+    assert first_difference([], RIGHT[:1], {}) == "Your code does not get to the first."
+
+
 def test_no_steps():
     assert first_difference([], [], {}) is None
 

@@ -111,6 +111,24 @@ class OnlyItsParameters(nn.MultiheadAttention):
         return self.embed_dim, self.kdim, self.vdim
 
 
+class HeadsBeforeSentences(MultiheadAttentionByHand):
+    """The weights that it returns, not those that it uses, are in the wrong order."""
+
+    def forward(self, *inputs, **arguments):
+        output, weights = super().forward(*inputs, **arguments | {"average_attn_weights": False})
+        if weights is None:
+            return output, None
+        heads_first = weights.reshape(weights.shape[1:2] + weights.shape[:1] + weights.shape[2:]).transpose(0, 1)
+        return output, heads_first.mean(dim=1) if arguments.get("average_attn_weights", True) else heads_first
+
+
+def test_what_is_right_up_to_the_output_is_not_called_wrong_from_the_start(few_combinations):
+    message = drop_in.check(HeadsBeforeSentences).message
+    assert "Right: output." in message
+    assert "The tensor of all heads' weights differs: the numbers are the right ones, in other places." in message
+    assert "first step" not in message
+
+
 @pytest.mark.parametrize("candidate", [nn.MultiheadAttention, Subclass])
 def test_torchs_own_module_is_not_an_answer(candidate, few_combinations):
     report = drop_in.check(candidate)
@@ -140,12 +158,19 @@ class Detached(MultiheadAttentionByHand):
         return super().project(query, key.detach(), value)
 
 
+class DetachedWeights(MultiheadAttentionByHand):
+    def forward(self, *inputs, **arguments):
+        output, weights = super().forward(*inputs, **arguments)
+        return output, weights if weights is None else weights.detach()
+
+
 @pytest.mark.parametrize(
     ("candidate", "story"),
     [
         (Unlearned, "not an nn.Parameter, so training would never change it: out_proj.weight"),
         (Spoiling, "forward changed query, which belongs to the caller"),
         (Detached, "The numbers are right, but their gradients are not"),
+        (DetachedWeights, "The numbers are right, but their gradients are not"),
     ],
 )
 def test_what_the_values_do_not_show(candidate, story, few_combinations):

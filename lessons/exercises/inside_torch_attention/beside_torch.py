@@ -88,7 +88,7 @@ def stages_beside(record: Record, candidate: Any, *values: Any) -> Any:
     choice = dict(zip(PLAIN, values)) | {"need_weights": True, "average_attn_weights": False}
     results = call_beside(candidate, *choice.values())
     if isinstance(results, tuple) and len(results) > 1:
-        record(worded("the weights of each head"), results[1])
+        record(worded("the tensor of all heads' weights"), results[1])
     return results
 
 
@@ -196,6 +196,14 @@ class DropIn(Exercise):
             special=listed(special, SEMICOLON),
         )
         return Report("Right", listed([told, worded(WHERE)], SENTENCES))
+
+    def run(self, candidate: Any, case: Case, like: Outcome | None = None) -> Outcome:
+        """One call. In the mode "gradients" these come after the results, those of parameters among them."""
+        outcome = super().run(candidate, case, like)
+        if "gradients" not in case.inputs["mode"]:
+            return outcome
+        named = len(self.outputs)
+        return replace(outcome, results=outcome.results[:named], gradients=outcome.results[named:])
 
     def _theirs(self, case: Choice) -> Outcome:
         """What torch's own class gives; run once, and kept."""
