@@ -22,7 +22,7 @@ bug_hunt = Exercise(
     mistakes=[
         Mistake(
             edited(add_positions, "x.size(1)]", "x.size(0)].unsqueeze(1)"),
-            "The bug is still there. A symptom: give it a sentence of one token, three times, and all three come out "
+            "The bug is still there. A symptom: give it a sentence of three equal tokens, and all three come out "
             "equal.",
         ),
         Mistake(
