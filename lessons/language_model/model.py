@@ -23,7 +23,7 @@ START = 0.02  # standard deviation of the first weights, as in GPT-2
 
 
 class Layer(nn.Module):
-    """x + attention(norm(x)), then x + feed_forward(norm(x)): the paper's decoder layer as Pre-LN, with no memory."""
+    """x + attention(norm(x)), then x + feed_forward(norm(x)): a Pre-LN decoder layer without cross-attention."""
 
     def __init__(self, config: LanguageModelConfig):
         super().__init__()
