@@ -73,7 +73,7 @@ function feedForwardStation({ place, stack, layer, kind }) {
     caption(tokens, now) {
       const { data } = now.places[place].hidden;
       const share = data.reduce((sum, x) => sum + (x > 0), 0) / data.length;
-      return worded("Each token is worked on alone, no token looks at another; {percent} % of the units are active.", { percent: Math.round(100 * share) });
+      return worded("Each token is processed alone, none looks at another; {percent} % of the hidden units are active: above 0.", { percent: Math.round(100 * share) });
     },
     shape: (now) => shapeText(`${stack === "encoder" ? "S" : "T"}, ${worded("units")}`, now.places[place].hidden.shape),
   };
@@ -111,8 +111,8 @@ export function stations({ config }) {
     embedding("tgt", "T"),
     ...all.slice(depth),
     { place: last, title: worded("end of the decoder"), shape: (now) => streamShape(now, streamOf(last), "T"),
-      caption: () => worded("A vector for each target token, in which the next word is now written.") },
+      caption: () => worded("A vector for each target token: the scores of the next word are computed from it.") },
     { place: "logits", title: worded("next words"), shape: (now) => shapeText("T, V", now.logits.shape),
-      caption: (tokens) => worded("Every word of the vocabulary gets a score; the softmax makes probabilities of them: the last row is the word after {token}.", { token: quoted(tokens.tgt.at(-1)) }) },
+      caption: (tokens) => worded("Every word of the vocabulary gets a score; the softmax turns scores into probabilities. The last row: what comes after {token}.", { token: quoted(tokens.tgt.at(-1)) }) },
   ];
 }
