@@ -296,11 +296,11 @@ whole = Exercise(
         ),
         Mistake(
             edited(EncoderLayerByHand, "self.attend(self.norm1(x), allowed)", "self.attend(self.norm1(x), None)"),
-            "With norm_first=True the mask is not passed on: self_attn must get allowed in both orders.",
+            "With norm_first=True the mask is not passed on: self_attn must get allowed in Pre-LN and in Post-LN.",
         ),
         Mistake(
             edited(EncoderLayerByHand, "self.attend(x, allowed)", "self.attend(x, None)"),
-            "With norm_first=False the mask is not passed on: self_attn must get allowed in both orders.",
+            "With norm_first=False the mask is not passed on: self_attn must get allowed in Pre-LN and in Post-LN.",
         ),
     ],
     hints=[

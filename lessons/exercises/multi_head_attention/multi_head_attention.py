@@ -285,7 +285,7 @@ whole = Exercise(
                 "self.out_proj(join_heads(heads))",
                 "join_heads(heads) @ self.out_proj.weight.T",
             ),
-            "Right but for the last bias: use the layer, self.out_proj(…), and not only its weight.",
+            "Right, except for the last bias: use the layer, self.out_proj(…), and not only its weight.",
         ),
         Mistake(
             edited(MultiHeadAttentionByHand, "join_heads(heads)", "heads.mean(dim=1).repeat(1, 1, self.num_heads)"),

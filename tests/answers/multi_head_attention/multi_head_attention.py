@@ -103,7 +103,7 @@ edit("self.k_proj(key)", "self.k_proj(value)", "The input of k_proj differs: you
 edit(
     "return self.out_proj(join_heads(attend(q, k, v, allowed)[0]))",
     "return join_heads(attend(q, k, v, allowed)[0]) @ self.out_proj.weight.T",
-    "Right but for the last bias",
+    "Right, except for the last bias",
 )
 
 with wrong("The table of weights differs: your rows sum to"):
