@@ -79,6 +79,8 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
             "None: {name} is None; does your function end with `return`, and return all that it should?", name=name
         )
     if not is_tensor(mine):
+        if is_tensor(right) and right.dtype == torch.bool and not right.dim() and type(mine) is not bool:
+            return worded("Type: {name} is a {type}; expected True or False.", name=name, type=type(mine).__name__)
         story = worded("Type: {name} is a {type}; expected a tensor.", name=name, type=type(mine).__name__)
         entries = mine if type(mine) in (tuple, list) else ()
         place = next((i for i, entry in enumerate(entries) if is_tensor(entry) and equal(entry, right)), None)

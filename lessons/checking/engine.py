@@ -28,7 +28,7 @@ from lessons.checking.comparing import (
 )
 from lessons.checking.edits import actual
 from lessons.checking.relations import related, spread, whole_multiples
-from lessons.checking.reports import Hints, Report, show
+from lessons.checking.reports import Hints, Report, shortened, show
 from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
 from lessons.checking.stages import Step, first_difference
 from lessons.wording import SEMICOLON, SENTENCES, language, listed, worded, worded_in_lesson
@@ -141,6 +141,13 @@ class Exercise:
             return Report("Not yet", story)
         if not cases[0].inputs and isinstance(candidate, str):
             story = worded("{name} is text. Leave out the quotation marks.", name=self.name)
+            return Report("Not yet", story)
+        if not cases[0].inputs and (text := _first_text(candidate)) is not None:
+            story = worded(
+                "{name} contains text, {text}; expected numbers, or True and False.",
+                name=self.name,
+                text=shortened(repr(text)),
+            )
             return Report("Not yet", story)
         want = [self._outcome(None, i) for i in range(len(cases))]
         got, altered = self.try_out(candidate, cases, want)
@@ -458,6 +465,14 @@ class Exercise:
 def _unchanged(case: Case) -> dict[str, Any]:
     """The inputs, as a report says what came out as it went in."""
     return {worded("`{name}`, unchanged", name=name): x for name, x in case.inputs.items()}
+
+
+def _first_text(answer: Any) -> str | None:
+    """The first text in a list, or in the lists in it."""
+    if type(answer) is str:
+        return answer
+    parts = answer if type(answer) in (list, tuple) else ()
+    return next((text for text in map(_first_text, parts) if text is not None), None)
 
 
 def numbers(generator: torch.Generator, *shape: int) -> Tensor:

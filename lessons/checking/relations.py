@@ -40,7 +40,7 @@ def relation(mine: Tensor, right: Tensor, others: Mapping[str, object]) -> str |
     if not _of_one_kind(mine, right):
         return None
     if right.dtype == torch.bool:
-        return _first(BOOLEAN, mine, right)
+        return _first(BOOLEAN, mine, right) if right.numel() > 1 else None
     if _close(mine.double(), right.double()):
         return worded("The numbers are the right ones.")
     return _first(NUMERICAL, mine.double(), right.double())

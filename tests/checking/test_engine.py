@@ -299,6 +299,7 @@ def test_an_answer():
     assert repr(answer.check(7)) == "Right. That is the answer."
     assert repr(answer.check(8)) == "Not yet. eight"
     assert repr(answer.check(9)) == "Not yet. That is not it. Work it out on paper once more, or unfold a hint."
+    assert repr(answer.check([7, ("B", "T")])) == "Not yet. n contains text, 'B'; expected numbers, or True and False."
     assert repr(answer.check(...)) == "Not attempted. Write n in the cell above, run it, and run this one again."
 
 

@@ -138,6 +138,7 @@ def test_no_relation():
     assert relation(CAUSAL, SQUARE, {}) is None
     assert relation(torch.empty(0, 3), torch.empty(0, 4), {}) is None
     assert relation(X.to(torch.complex64), X, {}) is None
+    assert relation(torch.tensor(False), torch.tensor(True), {}) is None  # what else could a wrong one be?
 
 
 def test_few_numbers_must_agree_in_all_inputs():

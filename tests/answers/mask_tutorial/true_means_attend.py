@@ -107,3 +107,14 @@ with wrong("If your mask is False everywhere"):
         changed = x.clone()
         changed[-1] += 1
         return torch.equal(attention(x, nothing)[0], attention(changed, nothing)[0])
+
+
+with wrong("the answer is a str; expected True or False"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, -1] = True
+        changed = x.clone()
+        changed[-1] += 1
+        same = torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
+        return "blocked" if same else "may attend"

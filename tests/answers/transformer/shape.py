@@ -30,3 +30,6 @@ edit("2, 3", "3, 2", "The heads come after the batch")
 edit("2, 3", "2, 2, 3", "the weights of two layers")
 
 edit("3, 4, 5", "4, 12", "one vector for each token")
+
+
+edit("(2, 3, 4, 5)", '("B", "H", "T", "S")', "my_shape contains text, 'B'; expected numbers")
