@@ -201,6 +201,10 @@ asking = Exercise(
             also=(edited(_in_plain_steps, "-torch.inf", "-10.0"),),
         ),
         Mistake(
+            edited(_in_plain_steps, "memory @ w_k, memory @ w_v", "memory @ w_v, memory @ w_k"),
+            "w_k and w_v are swapped: the keys are memory @ w_k, the values memory @ w_v.",
+        ),
+        Mistake(
             edited(_in_plain_steps, "memory @ w_v", "x @ w_v"),
             "The values come from x. Keys and values belong together: both are made from memory.",
         ),

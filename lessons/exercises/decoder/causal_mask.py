@@ -26,9 +26,11 @@ class CausalMask(nn.Module):
 
 
 def _examined(candidate: Any, max_len: int, length: int) -> tuple[Any, Tensor, Tensor, Tensor]:
-    """The mask, whether it is on the module's device once that has moved, and how much is learned and saved."""
+    """The mask after a shorter one, whether it is on the module's device once that has moved, and how much is learned
+    and saved."""
     require_layer_class(candidate, "MyCausalMask")
     module = candidate(max_len)
+    module(1)
     mask = module(length)
     learned, saved = len(list(module.parameters())), len(module.state_dict())
     moved = module.to("meta")(length)
@@ -45,7 +47,7 @@ moving_mask = Exercise(
     cases=lambda generator: [Case({"max_len": m, "length": n}) for m, n in [(4, 3), (6, 6), (5, 1)]],
     call=_examined,
     outputs=(
-        "the mask",
+        "mask",
         "whether it moves with the module",
         "the number of parameters",
         "the number of saved tensors",
@@ -79,6 +81,15 @@ moving_mask = Exercise(
         Mistake(
             edited(CausalMask, "self.mask[:length, :length]", "self.mask[:, :length]"),
             "You cut the columns, but not the rows: the result is (max_len, length).",
+        ),
+        Mistake(
+            edited(
+                CausalMask,
+                "return self.mask[:length, :length]",
+                "self.mask = self.mask[:length, :length]\n        return self.mask",
+            ),
+            "forward replaces the stored mask by the part that it cut out: after a small length, a larger one is not "
+            "there any more. Return the part, and leave the stored mask as it is.",
         ),
         Mistake(
             edited(CausalMask, "masks.causal(max_len)", "masks.allowed_to_additive(masks.causal(max_len))"),

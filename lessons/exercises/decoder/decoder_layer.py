@@ -64,6 +64,11 @@ def _inverted(allowed):
     return None if allowed is None else ~allowed
 
 
+def _causal_too(y, allowed):
+    causal = masks.causal(y.size(1))
+    return causal if allowed is None else causal & allowed
+
+
 _PARALLEL_FIRST = (
     ("x = x + self.look_at_itself", "y = x + self.look_at_itself"),
     ("x = x + self.look_at_memory", "y = y + self.look_at_memory"),
@@ -204,6 +209,11 @@ whole = Exercise(
             ),
             "The masks are inverted on the way. In MultiHeadAttention True = may attend, as it is here.",
             seen_in="both masks, as many source as target tokens",
+        ),
+        Mistake(
+            edited(DecoderLayerByHand, "allowed=allowed", "allowed=_causal_too(y, allowed)"),
+            "You made a causal mask in the layer. The layer takes its masks as they come: if self-attention must be "
+            "causal, tgt_allowed says so.",
         ),
         Mistake(
             edited(DecoderLayerByHand, "self.self_attn(y, allowed=allowed)", "self.self_attn(y, allowed)"),

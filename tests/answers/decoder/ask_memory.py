@@ -129,3 +129,12 @@ with wrong("The matrices are transposed"):
         scores = q @ k.mT / math.sqrt(q.size(-1))
         weights = scores.masked_fill(~real[:, None], -torch.inf).softmax(dim=-1)
         return weights @ v, weights
+
+
+with wrong("w_k and w_v are swapped"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        q, k, v = x @ w_q, memory @ w_v, memory @ w_k
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        weights = scores.masked_fill(~real[:, None], -torch.inf).softmax(dim=-1)
+        return weights @ v, weights

@@ -51,6 +51,29 @@ with wrong("as a parameter"):
             return self.mask[:length, :length]
 
 
+with wrong("forward replaces the stored mask"):
+
+    class MyCausalMask(nn.Module):
+        def __init__(self, max_len):
+            super().__init__()
+            self.register_buffer("mask", torch.ones(max_len, max_len).tril().bool(), persistent=False)
+
+        def forward(self, length):
+            self.mask = self.mask[:length, :length]
+            return self.mask
+
+
+with wrong("Your mask is True in 2 places too many"):
+
+    class MyCausalMask(nn.Module):
+        def __init__(self, max_len):
+            super().__init__()
+            self.register_buffer("mask", torch.ones(max_len, max_len).tril().bool(), persistent=False)
+
+        def forward(self, length):
+            return self.mask[-length:, :length]
+
+
 edit("[:length, :length]", "[:, :length]", "You cut the columns, but not the rows")
 
 

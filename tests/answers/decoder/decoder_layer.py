@@ -204,3 +204,19 @@ with wrong("The sublayers work in parallel"):
             if self.norm_first:
                 return x + look + ask + feed
             return self.norm3(self.norm2(self.norm1(x + look) + ask) + feed)
+
+
+with wrong("You made a causal mask in the layer"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            causal = torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril()
+            tgt_allowed = causal if tgt_allowed is None else tgt_allowed & causal
+            parts = [
+                (lambda y: self.self_attn(y, y, y, tgt_allowed)[0], self.norm1),
+                (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
+                (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm3),
+            ]
+            for part, norm in parts:
+                x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+            return x
