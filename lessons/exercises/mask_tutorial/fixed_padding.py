@@ -15,11 +15,18 @@ def keys_only(query_ids: Tensor, key_ids: Tensor, query_pad_id: int, key_pad_id:
 
 
 def _expanded(candidate, query_ids, key_ids, query_pad_id, key_pad_id):
-    """One row for all queries and a row for each mean the same, and both are right."""
+    """One row for all queries and a row for each mean the same, and both are right. Which real keys a padded query
+    attends to is free, if there is one.
+    """
     mask = candidate(query_ids, key_ids, query_pad_id, key_pad_id)
     shape = (query_ids.size(0), 1, query_ids.size(1), key_ids.size(1))
     broadcasts = isinstance(mask, Tensor) and mask.dim() == 4 and all(a in (1, b) for a, b in zip(mask.shape, shape))
-    return mask.expand(shape) if broadcasts else mask
+    if not broadcasts or mask.dtype != torch.bool:
+        return mask.expand(shape) if broadcasts else mask
+    padded_query = ~masks.padding(query_ids, pad_id=query_pad_id).mT
+    real_key = masks.padding(key_ids, pad_id=key_pad_id)
+    harmless = padded_query & mask.any(dim=-1, keepdim=True) & ~(mask & ~real_key).any(dim=-1, keepdim=True)
+    return torch.where(harmless, real_key, mask)
 
 
 def shipped(query_ids: Tensor, key_ids: Tensor, query_pad_id: int, key_pad_id: int) -> Tensor:
@@ -27,6 +34,8 @@ def shipped(query_ids: Tensor, key_ids: Tensor, query_pad_id: int, key_pad_id: i
     real_query = masks.padding(query_ids, pad_id=query_pad_id).mT
     return real_query & masks.padding(key_ids, pad_id=key_pad_id)
 
+
+ON_THE_LEFT = "keys that are padded on the left"
 
 tidy_mask = Exercise(
     lesson="10",
@@ -36,12 +45,18 @@ tidy_mask = Exercise(
         Case(
             {
                 "query_ids": padded_ids(generator, b, q, qp),
-                "key_ids": padded_ids(generator, b, k, kp).flip(0),
+                "key_ids": padded_ids(generator, b, k, kp, front=bool(about)).flip(0),
                 "query_pad_id": qp,
                 "key_pad_id": kp,
-            }
+            },
+            about,
         )
-        for b, q, k, qp, kp in [(3, 6, 5, 7, 2), (2, 3, 4, 1, 3), (4, 4, 4, 5, 5)]
+        for b, q, k, qp, kp, about in [
+            (3, 6, 5, 7, 2, ""),
+            (2, 3, 4, 1, 3, ""),
+            (4, 4, 4, 5, 5, ""),
+            (3, 4, 5, 2, 7, ON_THE_LEFT),
+        ]
     ],
     outputs=("allowed",),
     call=_expanded,
@@ -100,8 +115,9 @@ tidy_mask = Exercise(
                 "return real_query & ",
                 "return (torch.arange(key_ids.size(1)) == 0) | real_query & ",
             ),
-            "You opened the first key for every query, so no row is empty. But a padded query needs no rule of its "
-            "own, and where the first key is padding, real tokens would attend to it. Don't ask what the query is.",
+            "You opened the first key for every query, so no row is empty. But where the first key is padding, real "
+            "tokens attend to it. A padded query needs no rule of its own: don't ask what the query is.",
+            seen_in=ON_THE_LEFT,
         ),
     ],
     hints=[

@@ -29,7 +29,7 @@ def _left_cases(generator) -> list[Case]:
 
     return [
         case([3], 4),
-        case([2, 5], 5, about="a sentence without padding"),
+        case([2, 5], 5, about="one sentence with padding and one without"),
         case([4, 1, 3], 6, pad_id=1, about="another pad_id than 0"),
         case([3, 2, 4, 1], 4, about="as many sentences as tokens"),
         case([4, 2], 5),

@@ -23,6 +23,15 @@ with right:
         return (key_ids != key_pad_id).unsqueeze(1).unsqueeze(2).repeat(1, 1, query_ids.size(1), 1)
 
 
+with right:
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        query_real = (query_ids != query_pad_id)[:, None, :, None]
+        key_real = (key_ids != key_pad_id)[:, None, None, :]
+        first_real = key_real & (key_real.cumsum(dim=-1) == 1)
+        return torch.where(query_real, key_real, first_real)
+
+
 with wrong("but real tokens attend to padding"):
 
     def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
@@ -55,6 +64,15 @@ with wrong("have changed places"):
         query_real = (query_ids != query_pad_id)[:, None, None, :]
         key_real = (key_ids != key_pad_id)[:, None, :, None]
         return query_real & key_real
+
+
+with wrong("It goes wrong here: keys that are padded on the left"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        query_real = (query_ids != query_pad_id)[:, None, :, None]
+        key_real = (key_ids != key_pad_id)[:, None, None, :]
+        first = torch.arange(key_ids.size(1)) == 0
+        return torch.where(query_real, key_real, first)
 
 
 with wrong("You opened the first key"):
