@@ -119,7 +119,8 @@ residual = Exercise(
         ),
         Mistake(
             edited(surround, "if second_norm is None else second_norm(change)", ""),
-            "Post-LN and Pre-LN are right. second_norm is not used: what is added to x is not normalized.",
+            "Post-LN and Pre-LN are right. With norm_first=True, second_norm is not used: what is added to x is not "
+            "normalized.",
             seen_in=TWO,
         ),
         Mistake(

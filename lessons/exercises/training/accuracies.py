@@ -68,6 +68,11 @@ counting = Exercise(
             "One correct token makes a sentence correct here: you need all, not any.",
         ),
         Mistake(
+            edited(accuracies, "dim=1", ""),
+            "The tokens are right. For the sentences you asked the whole batch at once: one wrong sentence makes the "
+            "number 0. Ask each sentence: all(dim=1).",
+        ),
+        Mistake(
             edited(accuracies, "(right | ~real).all(dim=1)", "right[real]"),
             "Both numbers are the accuracy over tokens. A sentence is correct if all of its tokens are.",
         ),

@@ -58,7 +58,10 @@ start_hunt = Exercise(
         Mistake(
             edited(write, "[bos_id]", "[eos_id]"),
             "It starts with the EOS token, where a sentence is already over.",
-            also=[edited(write, ("[bos_id]", "[eos_id]"), ("ids[-1] != eos_id and ", ""))],
+            also=[
+                edited(write, ("[bos_id]", "[eos_id]"), ("ids[-1] != eos_id and ", "")),
+                edited(write, ("[bos_id]", "[eos_id]"), ("ids[-1] != eos_id", "(len(ids) == 1 or ids[-1] != eos_id)")),
+            ],
         ),
         Mistake(
             edited(

@@ -101,6 +101,10 @@ counting = Exercise(
             "You counted three tables. Source, target and final projection share one here.",
         ),
         Mistake(
+            edited(count_parameters, "d_model * d_ff + d_ff + d_ff * d_model", "8 * d_model * d_model + 4 * d_model"),
+            "You took 4 · d_model for d_ff, as in the paper. Here d_ff may be any number.",
+        ),
+        Mistake(
             edited(count_parameters, NO_LAST_BIAS),
             "The bias of the final projection is missing: V numbers.",
         ),

@@ -207,6 +207,15 @@ together = Exercise(
             "the tokens.",
         ),
         Mistake(
+            edited(
+                run_model,
+                ("embed_src(src), src_allowed", "embed_src(src), ~src_allowed"),
+                ("memory, tgt_allowed, src_allowed", "memory, ~tgt_allowed, ~src_allowed"),
+            ),
+            "All masks are inverted, as for torch's modules. Here True = may attend, so pass what masks.padding and "
+            "masks.causal give.",
+        ),
+        Mistake(
             edited(run_model, "embed_tgt(tgt), memory", "memory, embed_tgt(tgt)"),
             "decode got x and the memory in the wrong order: first the embedded target, then the memory.",
         ),

@@ -100,3 +100,12 @@ with wrong("in the place of the first"):
         if second_norm is not None:
             norm = second_norm
         return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
+
+
+with wrong("With norm_first=True, second_norm is not used"):
+
+    def my_surround(x, sublayer, norm, norm_first, second_norm=None):
+        if norm_first:
+            return x + sublayer(norm(x))
+        change = sublayer(x)
+        return norm(x + (change if second_norm is None else second_norm(change)))

@@ -116,3 +116,14 @@ with wrong("only the first token"):
         while ids[-1] != eos_id and len(ids) < max_len:
             ids = torch.cat([ids, next_logits(ids[:1]).argmax()[None]])
         return ids
+
+
+with wrong("It starts with the EOS token"):
+
+    def fixed_write(next_logits, bos_id, eos_id, pad_id, max_len):
+        ids = torch.tensor([eos_id])
+        while len(ids) < max_len:
+            ids = torch.cat([ids, next_logits(ids).argmax()[None]])
+            if ids[-1] == eos_id:
+                break
+        return ids

@@ -62,3 +62,10 @@ edit("attention = 4 * d_model * (d_model + 1)", "attention = 4 * d_model**2 + d_
 edit("2 * feed", "feed", "Only one side has its feed-forward networks")
 
 edit("d_model * (d_ff + 1)", "d_model * d_ff", "Without the second one the sum is the same")
+
+
+with wrong("You took 4 · d_model for d_ff"):
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        attention, feed = 4 * d_model**2 + 4 * d_model, 8 * d_model**2 + 5 * d_model
+        return num_layers * (3 * attention + 2 * feed + 10 * d_model) + vocab_size * (d_model + 1)

@@ -140,3 +140,11 @@ edit(
     "target, source & masks.padding(tgt, pad_id=0).mT))",
     "In cross-attention you blocked target padding as a query",
 )
+
+
+with wrong("All masks are inverted, as for torch's modules"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = ~masks.padding(src, pad_id=0)
+        target = ~(masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1)))
+        return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
