@@ -200,7 +200,7 @@ def _all_alike(mine: Tensor, right: Tensor) -> str | None:
         and _close(mine, first.expand_as(mine))
         and not _close(right, right.flatten()[0].expand_as(right))
     ):
-        return worded("All your numbers are {number:.4g}.", number=first.flatten()[0].item())
+        return worded("All your numbers are {number:.4g}.", number=first.item() + 0.0)  # no -0
     if mine.dim() > 1 and mine.size(-2) > 1:
         if _alike(mine, -2) and not _alike(right, -2):
             return worded("All your rows are alike, and they should not be.")
@@ -252,16 +252,15 @@ def _where(mine: Tensor, right: Tensor) -> str | None:
     return None
 
 
-LINES = {
-    1: (marked("entry {numbers}"),),
-    2: (marked("row {numbers}"), marked("column {numbers}")),
-}
-
-
 def _lines(axis: int, axes: int, numbers: list[int]) -> str:
-    if axes in LINES:
-        return worded(LINES[axes][axis], numbers=_listed(numbers))
-    return worded("axis {axis}, place {numbers}", axis=axis, numbers=_listed(numbers))
+    count, which = len(numbers), _listed(numbers)
+    if axes == 1:
+        return counted("entry {numbers}", "entries {numbers}", count, numbers=which)
+    if axes == 2 and axis == 0:
+        return counted("row {numbers}", "rows {numbers}", count, numbers=which)
+    if axes == 2:
+        return counted("column {numbers}", "columns {numbers}", count, numbers=which)
+    return counted("axis {axis}, place {numbers}", "axis {axis}, places {numbers}", count, axis=axis, numbers=which)
 
 
 def _nearly(mine: Tensor, right: Tensor) -> str | None:
@@ -301,7 +300,7 @@ def whole_multiples(parts: Sequence[Sequence[int]], totals: Sequence[int]) -> li
 
 
 def _range(numbers: Tensor) -> str:
-    low, high = numbers.min().item(), numbers.max().item()
+    low, high = numbers.min().item() + 0.0, numbers.max().item() + 0.0  # no -0
     return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else worded("{low:.4g} to {high:.4g}", low=low, high=high)
 
 

@@ -106,5 +106,6 @@ def number(value: Tensor, beside: Tensor) -> str:
     """The value, with enough digits to tell it from the other one."""
     if not value.is_floating_point():
         return str(value.item())
-    short, other = f"{value.item():.4g}", f"{beside.item():.4g}"
-    return short if short != other else f"{value.item():.8g}"
+    mine, other = value.item() + 0.0, beside.item() + 0.0  # no -0
+    short = f"{mine:.4g}"
+    return short if short != f"{other:.4g}" else f"{mine:.8g}"

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lessons.checking.engine import Case, Exercise, Mistake, is_unattempted, rows_sum_to_one
-from lessons.checking.reports import show
+from lessons.checking.reports import number, show
 
 X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 ZERO = "a row of zeros"
@@ -437,6 +437,7 @@ def test_an_answer_may_be_a_list_of_rows():
 
 def test_nothing_is_shown_as_minus_zero():
     assert show(torch.tensor([-0.00001, -1.0])) == "[ 0., -1.]"
+    assert number(torch.tensor(-0.0), torch.tensor(-1.0)) == "0"
 
 
 def test_the_line_of_a_class_is_quoted():
