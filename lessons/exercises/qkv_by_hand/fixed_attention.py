@@ -38,11 +38,11 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_k,"),
-            "Now the queries are keys as well: both are made with w_k. The queries need w_q.",
+            "Now keys are compared with keys, both made with w_k. On the left belong the queries, made with w_q.",
         ),
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_q, w_v,"),
-            "Now the keys are made with w_v. They need w_k.",
+            "Now the queries are compared with what w_v makes. Compare them with the keys, made with w_k.",
         ),
         Mistake(
             edited(attention, "project(x, w_q, w_k,", "project(x, w_k, w_q,"),
@@ -50,7 +50,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(attention, "w_k, w_v)", "w_k, w_k)"),
-            "Now the values are made with w_k. They need w_v.",
+            "Now the weights mix what w_k makes, the keys. Let them mix the values, made with w_v.",
         ),
         Mistake(
             edited(attention, " / math.sqrt(q.size(-1))", ""),

@@ -140,7 +140,7 @@ whole = Exercise(
         ),
         Mistake(
             edited(in_one_line, ".softmax(dim=-1)", ".softmax(dim=-1).mT"),
-            "You transposed the weights. They are (Q, K) already, and their K columns meet the K rows of v.",
+            "Your weights are (K, Q), a row for each key. They must be (Q, K): their K columns meet the K rows of v.",
         ),
     ],
     hints=[

@@ -23,7 +23,7 @@ spread = Exercise(
     name="my_entropy",
     reference=entropy,
     cases=lambda generator: [
-        Case({"weights": _weights(generator, 2, 3)}),
+        Case({"weights": _weights(generator, 4, 3)}),
         Case({"weights": _weights(generator, 5, 4)}),
         Case({"weights": _weights(generator, 2, 5, 4)}, about="a batch axis in front"),
         Case({"weights": _weights(generator, 2, 1, 3, 4)}, about="two axes in front, batch and heads"),

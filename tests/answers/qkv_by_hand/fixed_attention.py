@@ -22,7 +22,7 @@ with right:
         return torch.nn.functional.scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v)
 
 
-edit("@ w_q", "@ w_k", "Now the queries are keys as well")
+edit("@ w_q", "@ w_k", "Now keys are compared with keys")
 
 edit(" / math.sqrt(q.size(-1))", "", "no longer divided by √d")
 
@@ -34,7 +34,7 @@ edit("weights @ v", "weights", "These are the weights")
 
 edit("dim=-1)", "dim=0)", "over the queries")
 
-edit("x @ w_v", "x @ w_k", "Now the values are made with w_k")
+edit("x @ w_v", "x @ w_k", "Now the weights mix what w_k makes")
 
 edit("q @ k.T", "k @ q.T", "row i of q @ k.T belongs to query i")
 

@@ -106,7 +106,9 @@ edit("my_softmax(my_scaled_scores(q, k))", "my_softmax(my_softmax(my_scaled_scor
 
 edit("my_softmax(my_scaled_scores(q, k))", "my_scaled_scores(q, k).log_softmax(-1)", "the logarithms of the weights")
 
-edit("my_softmax(my_scaled_scores(q, k))", "my_softmax(my_scaled_scores(q, k)).mT", "You transposed the weights")
+edit("my_softmax(my_scaled_scores(q, k))", "my_softmax(my_scaled_scores(q, k)).mT", "Your weights are (K, Q)")
+
+edit("my_scaled_scores(q, k)", "my_scaled_scores(k, q)", "Your weights are (K, Q)")
 
 
 with wrong("only the value of the best key"):
