@@ -160,12 +160,13 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j, 0] += 1.0"),
-            "You changed the first feature of token j, but not the last. A function may use any: change them all.",
+            "The last feature is left out: you don't change it in token j, or don't compare it in the outputs. Change "
+            "all features, and compare all.",
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[j, -1] += 1.0"),
-            "Only the last feature counts here: you changed it alone in token j, or compared it alone in the outputs. "
-            "Change all features, and compare all.",
+            "The first feature is left out: you don't change it in token j, or don't compare it in the outputs. Change "
+            "all features, and compare all.",
         ),
         Mistake(
             edited(my_influence, ".any(dim=1)", "[:, 0]"),
@@ -201,7 +202,11 @@ leak_finder = Exercise(
             edited(my_influence, ("any(dim=1)", "any()"), ("columns, dim=1", "columns")),
             "For each token you asked once whether anything moves, all outputs together. Ask for each output by "
             "itself, along its features: dim=-1.",
-            also=(edited(my_influence, "any(dim=1)", "any()"),),
+        ),
+        Mistake(
+            edited(my_influence, "any(dim=1)", "any()"),
+            "There is no axis 1: any() without an axis leaves one truth value for each token, and torch.cat adds no "
+            "axis. Ask any(dim=-1), and put the columns next to each other with torch.stack(columns, dim=1).",
         ),
         Mistake(
             edited(my_influence, "= torch.randn_like(x[j])", "+= 1.0"),
@@ -217,7 +222,8 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed = torch.randn_like(x)"),
-            "You replaced all tokens at once, so nearly every output moves. Replace row j alone, in a copy of x.",
+            "Nearly every output counts as moved: you replaced all tokens at once, or didn't compare with before. "
+            "Replace row j alone, in a copy of x, and subtract what function(x) gave.",
             also=(edited(my_influence, "changed[j] = torch.randn_like(x[j])", "changed[:] = torch.randn_like(x[j])"),),
         ),
         Mistake(

@@ -170,8 +170,8 @@ masked_weights = Exercise(
         ),
         Mistake(
             _fill_and_multiply(-1e9),
-            "A large negative number is not -inf: where the allowed scores are lower still, the blocked key takes all "
-            "the weight, and setting it to 0 afterwards leaves an empty row. -inf is below every number.",
+            "You have a finite number in place of -inf. Where the allowed scores are lower still, nothing is left of "
+            "their row: the blocked key takes all the weight, or every power is 0. -inf is below every number.",
             seen_in="allowed scores so low that most large negative numbers are above them",
             also=(_fill_and_multiply(-30.0),),
         ),

@@ -78,11 +78,11 @@ edit("y[j] + torch.linspace(1, 2, x.size(1))", "0", "leaves a token of zeros as 
 
 edit("y[j] + torch.linspace(1, 2, x.size(1))", "-y[j]", "leaves a token of zeros as it was")
 
-edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, -1] += 1", "Only the last feature counts")
+edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, -1] += 1", "The first feature is left out")
 
-edit(".any(dim=-1)", "[:, -1]", "Only the last feature counts", of=3)
+edit(".any(dim=-1)", "[:, -1]", "The first feature is left out", of=3)
 
-edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, :-1] += 1", "but not the last")
+edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, :-1] += 1", "The last feature is left out")
 
 edit("[j] = y[j] + torch.linspace(1, 2, x.size(1))", "[:, j] += 1", "y[:, j] is a column")
 
@@ -145,7 +145,7 @@ with wrong("once whether anything moves"):
         return torch.stack(columns)
 
 
-with wrong("once whether anything moves"):
+with wrong("There is no axis 1: any() without an axis"):
 
     def my_influence(function, x):
         before = function(x)
@@ -163,7 +163,11 @@ edit("y[j] + torch.linspace(1, 2, x.size(1))", "1.0", "one number into all featu
 
 edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y = torch.randn_like(x)", "all tokens at once")
 
+edit("(function(y) - before)", "function(y)", "didn't compare with before")
+
 edit("torch.stack(columns, dim=1)", "torch.cat(columns)", "torch.cat adds no axis")
+
+edit("torch.stack(columns, dim=1)", "torch.cat(columns, dim=1)", "There is no axis 1")
 
 edit("> 1e-5", "> 1e-2", "You overlooked outputs that move a little", of=3)
 

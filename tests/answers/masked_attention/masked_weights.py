@@ -117,17 +117,25 @@ with wrong("You masked after the softmax"):
         return weights
 
 
-with wrong("A large negative number is not -inf"):
+with wrong("You have a finite number in place of -inf"):
 
     def my_masked_weights(scores, allowed):
         return scores.masked_fill(~allowed, -30).softmax(dim=-1) * allowed
 
 
-with wrong("A large negative number is not -inf"):
+with wrong("You have a finite number in place of -inf"):
 
     def my_masked_weights(scores, allowed):
         hidden = scores.masked_fill(~allowed, -1e4)
         return hidden.softmax(dim=-1).masked_fill(~allowed, 0.0)
+
+
+with wrong("You have a finite number in place of -inf"):
+
+    def my_masked_weights(scores, allowed):
+        hidden = scores.masked_fill(~allowed, -torch.inf)
+        powers = torch.exp(hidden - hidden.amax(dim=-1, keepdim=True).clamp(min=-1e9))
+        return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
 with wrong("e^1000 is too large for a float"):
