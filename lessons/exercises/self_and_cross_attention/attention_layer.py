@@ -195,7 +195,7 @@ one_function = Exercise(
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_k, keys_from @ w_v", "keys_from @ w_v, keys_from @ w_k"),
-            "Keys and values are swapped: attend takes q, k, v in this order.",
+            "Your keys are made with w_v. They need w_k: attend takes q, k, v in this order.",
         ),
         Mistake(
             edited(attention_layer, "w_v, allowed)", "w_v, allowed)[::-1]"),
