@@ -1,5 +1,7 @@
 """Lesson 06, my_rotate: what learners write."""
 
+import math
+
 import torch
 
 from tests.answers import edit, right, wrong
@@ -35,6 +37,18 @@ with right:
         cos, sin = angles.cos(), angles.sin()
         turn = torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)
         return torch.einsum("tpij,tpj->tpi", turn, x.unflatten(-1, (-1, 2))).flatten(-2)
+
+
+with right:
+
+    def my_rotate(x, angles):
+        result = torch.empty_like(x)
+        for t, row in enumerate(angles.tolist()):
+            for i, angle in enumerate(row):
+                a, b = x[t, 2 * i], x[t, 2 * i + 1]
+                result[t, 2 * i] = a * math.cos(angle) - b * math.sin(angle)
+                result[t, 2 * i + 1] = a * math.sin(angle) + b * math.cos(angle)
+        return result
 
 
 with wrong("Here neighbors are a pair"):

@@ -1,5 +1,7 @@
 """Lesson 16, my_rotate_halves: what learners write."""
 
+import math
+
 import torch
 
 from tests.answers import edit, right, wrong
@@ -91,3 +93,16 @@ with wrong("Each feature is only multiplied"):
     def my_rotate_halves(x, angles):
         cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
         return x * cos + x * sin
+
+
+with right:
+
+    def my_rotate_halves(x, angles):
+        half = x.size(-1) // 2
+        result = torch.empty_like(x)
+        for t, row in enumerate(angles.tolist()):
+            for i, angle in enumerate(row):
+                cos, sin = math.cos(angle), math.sin(angle)
+                result[t, i] = x[t, i] * cos - x[t, half + i] * sin
+                result[t, half + i] = x[t, i] * sin + x[t, half + i] * cos
+        return result
