@@ -84,8 +84,9 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(losses_of_processes, SCALED, "sums.sum(dim=1) * sums.numel() / total"),
-            "You multiply by the number of all parts. The gradients of parts are added, and only those of processes "
-            "are averaged: multiply by N, the number of rows.",
+            "You multiply by a number of parts. The gradients of parts are added, and only those of processes are "
+            "averaged: multiply by N, the number of rows.",
+            also=[edited(losses_of_processes, SCALED, "sums.sum(dim=1) * sums.size(1) / total")],
         ),
         Mistake(
             edited(losses_of_processes, SCALED, "(sums.sum() / total).expand(len(sums))"),

@@ -21,11 +21,12 @@ def part_losses(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
 
 
 def _cases(generator) -> list[Case]:
-    def case(parts, b, t, v, lengths, about="", gradients=False):
+    def case(parts, b, t, v, lengths, about="", gradients=False, pad_id=0):
         targets = torch.randint(1, v, (parts * b, t), generator=generator)
         targets[torch.arange(t) >= torch.tensor(lengths)[:, None]] = 0
         logits = numbers(generator, parts, b, t, v)
-        return Case({"logits": logits, "targets": targets.view(parts, b, t), "pad_id": 0}, about, gradients)
+        targets = (targets.view(parts, b, t) + pad_id) % v
+        return Case({"logits": logits, "targets": targets, "pad_id": pad_id}, about, gradients)
 
     return [
         case(2, 1, 3, 4, [3, 1]),
@@ -33,6 +34,7 @@ def _cases(generator) -> list[Case]:
         case(2, 3, 4, 6, [4, 4, 4, 1, 1, 1], "gradients", gradients=True),
         case(3, 2, 4, 5, [4, 4, 4, 4, 4, 4], "parts with equally many tokens"),
         case(2, 2, 3, 5, [3, 2, 0, 0], "a part of padding alone"),
+        case(2, 2, 4, 5, [4, 2, 3, 1], "a pad_id that isn't 0", pad_id=3),
     ]
 
 
@@ -40,6 +42,7 @@ def _added_up(logits, targets, pad_id):
     return part_losses(logits, targets, pad_id).sum()
 
 
+FLAT = "part.flatten(0, 1), wanted.flatten()"
 SUM, PADS = ', reduction="sum"', ", ignore_index=pad_id"
 
 accumulating = Exercise(
@@ -91,6 +94,24 @@ accumulating = Exercise(
             "Almost: the mean over no tokens at all is 0 / 0, which is NaN, and NaN times 0 is NaN. Take the sum "
             "instead of the mean: of nothing it is 0.",
             seen_in="a part of padding alone",
+        ),
+        Mistake(
+            edited(part_losses, ("targets != pad_id", "targets != 0"), ("ignore_index=pad_id", "ignore_index=0")),
+            "You assume that padding is 0. Compare with pad_id.",
+            seen_in="a pad_id that isn't 0",
+        ),
+        Mistake(
+            edited(part_losses, FLAT, "part.reshape(len(part), part.size(2), -1), wanted"),
+            "You reshaped (B, T, V) to (B, V, T), which mixes the logits of different tokens. Swap the axes with "
+            "transpose(1, 2), or flatten to (B · T, V).",
+        ),
+        Mistake(
+            edited(
+                part_losses,
+                ("targets != pad_id", "targets[..., 1:] != pad_id"),
+                (FLAT, "part[:, :-1].flatten(0, 1), wanted[:, 1:].flatten()"),
+            ),
+            "You shift the targets once more. targets[p, b, t] already is what logits[p, b, t] must predict.",
         ),
         Mistake(
             _added_up,

@@ -54,8 +54,12 @@ planning = Exercise(
     mistakes=[
         Mistake(
             edited(plan, PARTS, "math.ceil(batch / fits)"),
-            "You divide the batch among the parts of one process. All processes work at the same time, and each has "
-            "its own memory: processes · fits pairs are done at once.",
+            "That is the number of parts of all processes together. They work at the same time, each with its own "
+            "memory: processes · fits pairs are done at once.",
+        ),
+        Mistake(
+            edited(plan, PARTS, "math.ceil(batch / processes)"),
+            "That is the number of pairs for each process. It computes `fits` of them at a time: fewer parts.",
         ),
         Mistake(
             edited(plan, PARTS, "batch // (processes * fits)"),
@@ -85,6 +89,26 @@ planning = Exercise(
         Mistake(
             edited(plan, ROOT_OR_NOT, "(larger if adam else math.sqrt(larger))"),
             "The two rules are swapped: the square root is Adam's.",
+        ),
+        Mistake(
+            edited(
+                plan, f"tuned_rate * {ROOT_OR_NOT}", "math.sqrt(tuned_rate * larger) if adam else tuned_rate * larger"
+            ),
+            "For Adam you take the root of the rate, too. Only batch / tuned_batch goes under it.",
+        ),
+        Mistake(
+            edited(plan, "larger = batch / tuned_batch", "larger = batch // tuned_batch"),
+            "// rounds down, but a batch may be one and a half times as large, or smaller. Use /.",
+            seen_in="a smaller batch, which fits at once",
+        ),
+        Mistake(
+            edited(plan, "larger = batch / tuned_batch", "larger = batch * processes / tuned_batch"),
+            "Your rate is that of a batch for each process. `batch` is that of all together.",
+        ),
+        Mistake(
+            edited(plan, "larger = batch / tuned_batch", "larger = accumulate * processes * fits / tuned_batch"),
+            "You compute the rate from parts · processes · fits, where the last part may be shorter. The batch of a "
+            "step has `batch` pairs.",
         ),
         Mistake(
             edited(plan, "larger = batch / tuned_batch", "larger = tuned_batch / batch"),

@@ -103,6 +103,10 @@ passing_on = Exercise(
             "The two halves are swapped: first add, then replace.",
         ),
         Mistake(
+            lambda held, step: ring_step(held.transpose(0, 1), step).transpose(0, 1),
+            "The axes are swapped in your code: chunk c of process p is held[p, c], not held[c, p].",
+        ),
+        Mistake(
             _everything,
             "You send all chunks at once. Each process sends one, C numbers, in each step: that is what makes the ring "
             "cheap.",

@@ -38,7 +38,9 @@ edit("* len(sums)", "/ len(sums)", "DDP divides by N once more")
 
 edit("tokens.sum()", "tokens.sum(dim=1)", "You multiply by N to make up")
 
-edit("* len(sums)", "* sums.numel()", "the number of all parts")
+edit("* len(sums)", "* sums.numel()", "You multiply by a number of parts")
+
+edit("len(sums)", "sums.size(1)", "You multiply by a number of parts")
 
 edit("sums.sum(dim=1)", "sums.sum().expand(len(sums))", "differs in", of=0)
 

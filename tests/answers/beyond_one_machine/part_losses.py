@@ -72,3 +72,34 @@ edit(" * real", "", "your sum with it", of=1)
 edit("sum(dim=(1, 2)) / real.sum()", "sum() / real.sum()", "one number", of=1)
 
 edit("real.sum()", "real.sum(dim=(1, 2))", "the mean over its own tokens", of=1)
+
+
+with wrong("You assume that padding is 0"):
+
+    def my_part_losses(logits, targets, pad_id):
+        total = (targets > 0).sum()
+        losses = []
+        for x, y in zip(logits, targets):
+            losses.append(F.cross_entropy(x.flatten(0, 1), y.flatten(), ignore_index=0, reduction="sum") / total)
+        return torch.stack(losses)
+
+
+with wrong("You reshaped (B, T, V)"):
+
+    def my_part_losses(logits, targets, pad_id):
+        P, B, T, V = logits.shape
+        sums = [
+            F.cross_entropy(logits[p].view(B, V, T), targets[p], ignore_index=pad_id, reduction="sum") for p in range(P)
+        ]
+        return torch.stack(sums) / (targets != pad_id).sum()
+
+
+with wrong("You shift the targets once more"):
+
+    def my_part_losses(logits, targets, pad_id):
+        logits, targets = logits[:, :, :-1], targets[:, :, 1:]
+        total = (targets != pad_id).sum()
+        losses = []
+        for x, y in zip(logits, targets):
+            losses.append(F.cross_entropy(x.flatten(0, 1), y.flatten(), ignore_index=pad_id, reduction="sum") / total)
+        return torch.stack(losses)

@@ -34,7 +34,7 @@ with right:
 
 edit("(batch + at_once - 1) // at_once", "batch // at_once + 1", "One part too many")
 
-edit("(fits * processes)", "fits", "the parts of one process", of=1)
+edit("(fits * processes)", "fits", "the number of parts of all processes", of=1)
 
 edit("math.ceil(batch / (fits * processes))", "batch // (fits * processes)", "You round down", of=1)
 
@@ -70,3 +70,20 @@ with wrong("what is in memory at once"):
         at_once = processes * fits
         larger = at_once / tuned_batch
         return math.ceil(batch / at_once), tuned_rate * (larger**0.5 if adam else larger)
+
+
+edit("(batch + at_once - 1) // at_once", "math.ceil(batch / fits / processes) * processes", "of all processes together")
+
+edit("batch / (fits * processes)", "batch / processes", "the number of pairs for each process", of=1)
+
+edit("batch / tuned_batch", "batch // tuned_batch", "// rounds down", of=1)
+
+edit("batch / tuned_batch", "batch * processes / tuned_batch", "a batch for each process", of=1)
+
+edit("batch / tuned_batch", "parts * fits * processes / tuned_batch", "the last part may be shorter", of=1)
+
+with wrong("the root of the rate, too"):
+
+    def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
+        rate = tuned_rate * batch / tuned_batch
+        return math.ceil(batch / (fits * processes)), math.sqrt(rate) if adam else rate

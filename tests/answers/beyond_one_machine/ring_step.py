@@ -99,3 +99,14 @@ with wrong("You take the mean of two chunks"):
             c, q = (p - step) % n, (p + 1) % n
             after[q, c] = (held[p, c] + held[q, c]) / 2 if step < n - 1 else held[p, c]
         return after
+
+
+with wrong("not held[c, p]"):
+
+    def my_ring_step(held, step):
+        n = len(held)
+        after = held.clone()
+        for p in range(n):
+            c, q = (p - step) % n, (p + 1) % n
+            after[c, q] = held[c, p] + held[c, q] if step < n - 1 else held[c, p]
+        return after
