@@ -100,6 +100,10 @@ silence = Exercise(
             "You took num_heads for the size of a head. It is d = D / num_heads.",
         ),
         Mistake(
+            edited(without_head, PLACE, "head * 32 : (head + 1) * 32"),
+            "You took 32 for the size of a head, as in the model above. It is d = D / num_heads.",
+        ),
+        Mistake(
             edited(without_head, PLACE, "head"),
             "You silenced a single feature. A head has D / num_heads of them.",
         ),

@@ -119,6 +119,10 @@ grouping = Exercise(
             "The softmax is over the heads. It is over the keys: dim=-1.",
         ),
         Mistake(
+            edited(grouped_attention, "softmax(dim=-1)", "softmax(dim=-2)"),
+            "The softmax is over the queries. It is over the keys: dim=-1.",
+        ),
+        Mistake(
             edited(grouped_attention, ".tril()", ".tril(1)"),
             "Your mask lets each token see the next one. Its last allowed key is the token itself: tril().",
         ),

@@ -96,6 +96,11 @@ trimming = Exercise(
             "instead.",
         ),
         Mistake(
+            edited(min_p_by_hand, ("0.0", "-torch.inf"), ("kept / kept.sum()", "kept.softmax(dim=-1)")),
+            "You took a softmax of the probabilities that stay. They are probabilities already, and a second softmax "
+            "makes them more alike. Divide by their sum instead.",
+        ),
+        Mistake(
             _top_p,
             "That is top-p: as many tokens as it takes to reach a sum. Min-p asks each token for itself, against the "
             "likeliest one.",

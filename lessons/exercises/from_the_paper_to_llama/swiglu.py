@@ -82,6 +82,14 @@ gating = Exercise(
             "w_gate is not used. The gate is SiLU of x @ w_gate; x @ w_up is what passes through it.",
         ),
         Mistake(
+            edited(swiglu, "return (", "return x + ("),
+            "You added x. That is the residual connection, which goes around the feed-forward network.",
+        ),
+        Mistake(
+            edited(swiglu, GATED, "((x @ w_gate) * (-(x @ w_gate)).sigmoid())"),
+            "Your gate is z · sigmoid(−z). The minus belongs into the exponent: sigmoid(z) = 1 / (1 + e^(−z)).",
+        ),
+        Mistake(
             edited(swiglu, GATED, "(x @ w_gate).tanh()"),
             "You used tanh. SiLU is x · sigmoid(x), F.silu in torch.",
         ),

@@ -89,6 +89,13 @@ def _product_of_penalties(hypotheses, references, matches):
     return 100 * math.prod(penalties) * without(hypotheses, references, matches)
 
 
+def _only_the_last(hypotheses, references, matches):
+    """Each sentence overwrites the counts of the one before."""
+    counts = [matches(hypotheses[-1], references[-1], n) for n in (1, 2, 3, 4)]
+    penalty = _penalty(sum(map(len, hypotheses)), sum(map(len, references)))
+    return 100 * penalty * _geometric([found / max(total, 1) for found, total in counts])
+
+
 def _runs_from_0_to_3(hypotheses, references, matches):
     return bleu(hypotheses, references, lambda h, r, n: matches(h, r, n - 1))
 
@@ -155,7 +162,9 @@ scoring = Exercise(
         ),
         Mistake(
             edited(bleu, "100 * penalty", "100"),
-            "The brevity penalty is missing. A model that generates only the words it is sure of would be rewarded.",
+            "A text that is too short isn't punished: your brevity penalty is missing, or is 1 where it should be less "
+            "(its lengths count the words of all sentences). A model that generates only the words it is sure of would "
+            "be rewarded.",
         ),
         Mistake(
             _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * sum(_precisions(f, t)) / 4),
@@ -178,6 +187,26 @@ scoring = Exercise(
         Mistake(
             edited(bleu, "100 * ", ""),
             "Your BLEU runs from 0 to 1. Most papers, including this one, give it from 0 to 100.",
+        ),
+        Mistake(
+            edited(
+                bleu,
+                "1.0 if length >= reference_length else math.exp(1 - reference_length / length)",
+                "min(1.0, math.exp(reference_length / length - 1))",
+            ),
+            "The exponent of your penalty has the wrong sign. It is 1 - reference/length: below 0 where the text is "
+            "too short.",
+            also=[edited(bleu, "math.exp(1 - reference_length / length)", "math.exp(reference_length / length - 1)")],
+        ),
+        Mistake(
+            lambda hs, rs, matches: bleu(hs, rs, lambda h, r, n: matches(r, h, n)),
+            "You pass the reference to matches first: that gives the fraction of the reference's n-grams, the recall. "
+            "It is matches(hypothesis, reference, n).",
+        ),
+        Mistake(
+            _only_the_last,
+            "Only the counts of the last sentence are left: each sentence overwrites those before it. Add them up, as "
+            "in found += …",
         ),
         Mistake(
             edited(bleu, "math.exp(1 - reference_length / length)", "length / reference_length"),

@@ -124,6 +124,12 @@ ngrams = Exercise(
             "looks for them anywhere.",
         ),
         Mistake(
+            lambda w, r, n: (sum(gram in _grams(w, n) for gram in _grams(r, n)), len(_grams(w, n))),
+            "You look for each n-gram of the reference in the hypothesis. It is the other way around, and clipped: an "
+            "n-gram counts as often as it occurs in both.",
+            seen_in="more often in the reference",
+        ),
+        Mistake(
             lambda w, r, n: matches(w, r, 1),
             "You count single words, whatever n is.",
         ),

@@ -61,6 +61,10 @@ errors = Exercise(
             "You divide by N instead of √N: four times as many runs only halve the error.",
         ),
         Mistake(
+            edited(mean_and_error, "/ math.sqrt(", "* math.sqrt("),
+            "You multiply by √N. The more runs, the more certain is their mean: divide.",
+        ),
+        Mistake(
             edited(mean_and_error, "scores.mean()", "scores.max()"),
             "That is the best seed. The best of ten rolls of a die is usually a six, which says nothing about the die: "
             "the more seeds you try, the better it looks.",

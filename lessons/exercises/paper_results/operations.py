@@ -1,5 +1,6 @@
 """Lesson 15, my_operations: how many multiply-adds four kinds of layer take."""
 
+import numpy as np
 import torch
 
 from lessons.checking.edits import edited
@@ -23,7 +24,7 @@ LAYERS = ("self-attention", "recurrent", "LSTM", "convolutional")
 
 def _counts_of_layers(candidate, sizes):
     found = [candidate(*size) for size in sizes.tolist()]
-    found = [list(row) if isinstance(row, torch.Tensor) and row.dim() == 1 else row for row in found]
+    found = [list(row) if isinstance(row, torch.Tensor | np.ndarray) and row.ndim == 1 else row for row in found]
     if any(not isinstance(row, tuple | list) or len(row) != len(LAYERS) for row in found):
         return found[0] if isinstance(found[0], tuple) else (found[0],)
     return tuple(torch.tensor([float(x) for x in column]) for column in zip(*found))
@@ -35,6 +36,11 @@ def _size_cases(generator) -> list[Case]:
         Case({"n, d, k": torch.tensor([[10, 16, 3], [100, 16, 5], [7, 64, 9]])}),
         Case({"n, d, k": torch.tensor([[70, 512, 31]])}, about="the paper's width"),
     ]
+
+
+def _without_padding(n, d, k):
+    inside = sum(0 <= place + step < n for place in range(n) for step in range(-(k // 2), k - k // 2))
+    return *operations(n, d, k)[:3], inside * d**2
 
 
 counting = Exercise(
@@ -81,6 +87,11 @@ counting = Exercise(
             "many multiply-adds does one score take?",
         ),
         Mistake(
+            edited(operations, "4 * n * d**2 + n**2 * d + n**2 * d", "4 * n**2 * d + 2 * n * d**2"),
+            "n and d are swapped in your attention. A projection takes n · d · d; the scores take n · d · n, and so "
+            "does the weighted sum.",
+        ),
+        Mistake(
             edited(operations, "n**2 * d + n**2 * d", "2 * n**2"),
             "A score is a dot product of two vectors of d features, not a single multiplication. In the weighted sum, "
             "each of the n · d results is a dot product of n numbers.",
@@ -119,6 +130,11 @@ counting = Exercise(
             edited(operations, "k * n", "k * (n - k + 1)"),
             "Your convolution has no padding, so it gives fewer than n vectors. Here both ends are padded with zeros, "
             "and these are multiplied, too.",
+        ),
+        Mistake(
+            _without_padding,
+            "You leave out the products with the padding at both ends. Zeros are multiplied, too, so each of the n "
+            "tokens takes k products.",
         ),
         Mistake(
             lambda n, d, k: tuple(2 * count for count in operations(n, d, k)),

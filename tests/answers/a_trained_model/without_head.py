@@ -124,3 +124,11 @@ with wrong("mean ablation"):
         place = slice(head * d, (head + 1) * d)
         x[..., place] = x[..., place].mean((0, 1))
         return x @ w_out.T + b_out
+
+
+with wrong("You took 32 for the size of a head"):
+
+    def my_without_head(joined, num_heads, head, w_out, b_out):
+        joined = joined.clone()
+        joined[..., 32 * head : 32 * (head + 1)] = 0
+        return joined @ w_out.T + b_out

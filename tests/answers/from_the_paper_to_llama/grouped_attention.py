@@ -115,3 +115,14 @@ with wrong("lets each token see the next one"):
         k, v = k.repeat_interleave(n, dim=0), v.repeat_interleave(n, dim=0)
         mask = torch.ones(q.size(1), q.size(1), dtype=torch.bool).tril(1)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+with wrong("The softmax is over the queries"):
+
+    def my_grouped_attention(q, k, v):
+        n = len(q) // len(k)
+        k, v = k.repeat_interleave(n, dim=0), v.repeat_interleave(n, dim=0)
+        scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(
+            torch.ones(q.size(1), q.size(1)).triu(1) > 0, -torch.inf
+        )
+        return scores.softmax(-2) @ v

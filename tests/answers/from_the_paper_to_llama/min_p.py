@@ -100,3 +100,11 @@ with wrong("You compare logarithms"):
     def my_min_p(logits, min_p):
         log_p = logits.log_softmax(-1)
         return logits.masked_fill(log_p < min_p * log_p.max(), float("-inf")).softmax(-1)
+
+
+with wrong("a second softmax"):
+
+    def my_min_p(logits, min_p):
+        p = logits.softmax(-1)
+        p = p.masked_fill(p < min_p * p.max(), -torch.inf)
+        return p.softmax(-1)

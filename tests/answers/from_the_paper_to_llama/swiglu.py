@@ -68,3 +68,8 @@ with wrong("You used tanh"):
 
     def my_swiglu(x, w_gate, w_up, w_down):
         return (torch.tanh(x @ w_gate) * (x @ w_up)) @ w_down
+
+
+edit("(F.silu", "x + (F.silu", "You added x")
+
+edit("torch.exp(-gate)", "torch.exp(gate)", "The minus belongs into the exponent", of=2)

@@ -53,7 +53,11 @@ with right:
         return sacrebleu.corpus_bleu(texts, [expected], tokenize="none", smooth_method="none").score
 
 
-edit("penalty = 1 if length >= expected else math.exp(1 - expected / length)", "penalty = 1", "penalty is missing")
+edit(
+    "penalty = 1 if length >= expected else math.exp(1 - expected / length)",
+    "penalty = 1",
+    "your brevity penalty is missing",
+)
 edit("math.prod(precisions) ** (1 / 4)", "sum(precisions) / 4", "That is the arithmetic mean")
 edit("100 * ", "", "Your BLEU runs from 0 to 1")
 edit("length, expected =", "expected, length =", "The two lengths are swapped")
@@ -189,3 +193,32 @@ with wrong("is its fourth root"):
             product *= found / total
         length, expected = sum(map(len, hypotheses)), sum(map(len, references))
         return 100 * min(1, math.exp(1 - expected / length)) * math.sqrt(product)
+
+
+edit("sum(map(len, written)), sum(map(len, references))", "len(written), len(references)", "the words of all sentences")
+edit("1 - expected / length", "1 - expected // length", "or is 1 where it should be less")
+edit("1 - expected / length", "expected / length - 1", "has the wrong sign")
+edit("matches(text, reference, n)", "matches(reference, text, n)", "You pass the reference to matches first")
+
+with wrong("has the wrong sign"):
+
+    def my_bleu(hypotheses, references, matches):
+        precisions = []
+        for n in (1, 2, 3, 4):
+            counts = [matches(h, r, n) for h, r in zip(hypotheses, references)]
+            found, total = map(sum, zip(*counts))
+            precisions.append(found / max(total, 1))
+        length, expected = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * min(1, math.exp(expected / length - 1)) * math.prod(precisions) ** 0.25
+
+
+with wrong("Only the counts of the last sentence"):
+
+    def my_bleu(hypotheses, references, matches):
+        precisions = []
+        for n in range(1, 5):
+            for h, r in zip(hypotheses, references):
+                found, total = matches(h, r, n)
+            precisions.append(found / total if total else 0)
+        length, expected = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * min(1, math.exp(1 - expected / length)) * math.prod(precisions) ** 0.25

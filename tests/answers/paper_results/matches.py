@@ -133,3 +133,11 @@ with wrong("Clipped by how often the first word occurs"):
         there = {tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)}
         found = sum(min(grams.count(g), reference.count(g[0])) for g in set(grams) if g in there)
         return found, len(grams)
+
+
+with wrong("You look for each n-gram of the reference"):
+
+    def my_matches(hypothesis, reference, n):
+        ours = [tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1)]
+        theirs = [tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)]
+        return sum(gram in ours for gram in theirs), len(ours)

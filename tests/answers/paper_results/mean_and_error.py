@@ -84,3 +84,6 @@ with wrong("You rounded the results"):
 
     def my_mean_and_error(scores):
         return round(scores.mean().item(), 1), round(scores.std().item() / math.sqrt(len(scores)), 1)
+
+
+edit("/ len(scores)", "* len(scores)", "You multiply by √N")

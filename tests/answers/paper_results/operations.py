@@ -114,3 +114,21 @@ with wrong("numbers of the example"):
 
     def my_operations(n, d, k):
         return 13440, 5120, 20480, 7680
+
+
+with right:
+
+    def my_operations(n, d, k):
+        import numpy as np
+
+        return n * d * np.array([4 * d + 2 * n, 2 * d, 8 * d, k * d])
+
+
+edit("4 * n * d * d + 2 * n * n * d", "4 * n * n * d + 2 * n * d * d", "n and d are swapped in your attention")
+
+with wrong("You leave out the products with the padding"):
+
+    def my_operations(n, d, k):
+        half = k // 2
+        products = sum(min(n - 1, i + half) - max(0, i - half) + 1 for i in range(n))
+        return 4 * n * d * d + 2 * n * n * d, 2 * n * d * d, 8 * n * d * d, products * d * d
