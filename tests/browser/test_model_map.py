@@ -314,6 +314,9 @@ def test_the_tour_says_what_happens_and_which_shape(show, computed):
             "With your changes",
             "before it",
         ),
+        ([{"kind": "cut", "at": "encoder.1.self_attn"}], "encoder layer 1: self-attention", "its output is 0", "looks"),
+        ([{"kind": "cut", "at": "decoder.0.cross_attn"}], "decoder layer 0: cross-attention", "output is 0", "looks"),
+        ([{"kind": "cut", "at": "decoder.0.feed_forward"}], "decoder layer 0: feed-forward", "output is 0", "active"),
     ],
 )
 def test_the_tour_says_only_what_the_changes_leave_true(show, changes, station, right, wrong):

@@ -33,6 +33,8 @@ const glance = (change, tokens) => ({
   place: inHead(change),
 });
 
+export const IS_CUT = marked("This sublayer is cut: its output is 0.");
+
 const SAID = {
   block: (change, tokens) => worded("{query} may not look at {key} in {place}", glance(change, tokens)),
   allow: (change, tokens) => worded("{query} may look at {key} in {place}", glance(change, tokens)),

@@ -1,3 +1,4 @@
+import { IS_CUT } from "./hands.js";
 import { STACKS, SUBLAYER_NAMES, sublayersOf } from "./layout.js";
 import { formatNumber } from "../shared/numbers.js";
 import { counted, marked, worded } from "../shared/words.js";
@@ -54,6 +55,7 @@ function attentionStation({ place, stack, layer, kind }) {
     place,
     title: layerTitle(stack, layer, kind),
     caption(tokens, now, effects) {
+      if (effects.cut.has(place)) return worded(IS_CUT);
       const { weights } = now.places[place];
       const last = weights.shape[1] - 1;
       const [best, most] = favorite(weights, last);
@@ -70,7 +72,8 @@ function feedForwardStation({ place, stack, layer, kind }) {
   return {
     place,
     title: layerTitle(stack, layer, kind),
-    caption(tokens, now) {
+    caption(tokens, now, effects) {
+      if (effects.cut.has(place)) return worded(IS_CUT);
       const { data } = now.places[place].hidden;
       const share = data.reduce((sum, x) => sum + (x > 0), 0) / data.length;
       return worded("Each token is processed alone, none looks at another; {percent} % of the hidden units are active: above 0.", { percent: Math.round(100 * share) });

@@ -1,5 +1,6 @@
 import { Grid } from "../shared/grid.js";
 import { formatNumber, inRows, sumOf } from "../shared/numbers.js";
+import { IS_CUT } from "./hands.js";
 import { sayPlace, sidesOf } from "./layout.js";
 import { Strip } from "./strip.js";
 import { SENTENCES, listed, marked, worded } from "../shared/words.js";
@@ -239,7 +240,7 @@ export class Zoom {
   /** What to say of a sublayer that is cut. */
   ifCut() {
     const { now, place } = this.state;
-    return now.places[place].output.data.every((x) => x === 0) ? [worded("This sublayer is cut: its output is 0.")] : [];
+    return now.places[place].output.data.every((x) => x === 0) ? [worded(IS_CUT)] : [];
   }
 
   isSilent() {
