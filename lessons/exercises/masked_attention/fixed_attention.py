@@ -51,7 +51,8 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, (", dtype=torch.bool", ""), ("diagonal=1)", "diagonal=1) * -torch.inf")),
-            "0 times -inf is NaN. Fill a table of zeros with -inf instead, or use a bool mask.",
+            "Every row is NaN: from 0 times -inf, or from a softmax of nothing but -inf. Fill -inf into a table of "
+            "zeros, or use a bool mask.",
         ),
         Mistake(
             edited(_shipped, ("triu", "tril"), ("diagonal=1", "diagonal=-1")),

@@ -215,8 +215,8 @@ masked_weights = Exercise(
         ),
         Mistake(
             edited(_with_empty_rows, "any", "all"),
-            "Every row in which anything is blocked becomes 0. Only a row in which *nothing* is allowed should: any, "
-            "not all.",
+            "Every row in which anything is blocked becomes 0, as with all in place of any, or +inf in place of -inf. "
+            "Only a row in which *nothing* is allowed should.",
         ),
         Mistake(
             edited(_with_nan_to_num, "~allowed", "allowed"),

@@ -53,8 +53,8 @@ soft_rows = Exercise(
         ),
         Mistake(
             edited(softmax, "scores.amax(", "scores.mean("),
-            "You subtracted the row's mean. A score can be far above it, and its power is then inf; inf / inf is NaN. "
-            "Subtract the row's maximum: then no power is above 1.",
+            "What you subtract isn't the row's maximum. A score can be far above it, and its power is then inf; inf / "
+            "inf is NaN. Subtract the maximum: then no power is above 1.",
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(dim=-1),

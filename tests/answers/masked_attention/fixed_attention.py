@@ -47,6 +47,22 @@ with wrong("You masked after the softmax"):
         return torch.tril(scores.softmax(dim=-1)) @ v
 
 
+with wrong("Every row is NaN"):
+
+    def fixed_attention(q, k, v):
+        length = q.size(-2)
+        mask = torch.triu(torch.ones(length, length), diagonal=1) * -torch.inf
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+with wrong("Every row is NaN"):
+
+    def fixed_attention(q, k, v):
+        mask = torch.zeros(q.size(-2), q.size(-2), dtype=torch.bool).tril()
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1) @ v
+
+
 with wrong("Still the triangle of the future"):
 
     def fixed_attention(q, k, v):

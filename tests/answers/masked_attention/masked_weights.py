@@ -69,6 +69,13 @@ with wrong("Replacing the weights afterwards"):
         return weights.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0)
 
 
+with wrong("+inf in place of -inf"):
+
+    def my_masked_weights(scores, allowed):
+        bias = torch.zeros_like(scores).masked_fill(~allowed, -torch.inf)
+        return torch.nan_to_num(torch.softmax(scores - bias, dim=-1))
+
+
 with wrong("turns it into NaN"):
 
     def my_masked_weights(scores, allowed):

@@ -66,7 +66,9 @@ edit("powers.sum(dim=-1", "powers.sum(dim=-2", "Your columns sum to 1, not your 
 
 edit("scores.max(dim=-1", "scores.max(dim=-2", "each column's maximum")
 
-edit("scores.max(dim=-1, keepdim=True).values", "scores.mean(dim=-1, keepdim=True)", "You subtracted the row's mean")
+edit("scores.max(dim=-1, keepdim=True).values", "scores.mean(dim=-1, keepdim=True)", "isn't the row's maximum")
+
+edit("scores.max(dim=-1, keepdim=True)", "scores.min(dim=-1, keepdim=True)", "isn't the row's maximum")
 
 
 with wrong("You raised 2 to the scores"):
