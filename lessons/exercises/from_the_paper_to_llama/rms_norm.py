@@ -13,9 +13,9 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
 
 def _norm_cases(generator) -> list[Case]:
-    def case(*shape, about="", scale=1.0, gradients=False):
+    def case(*shape, about="", scale=1.0, gradients=False, eps=1e-5):
         x = scale * numbers(generator, *shape) + 0.5 * scale  # the mean isn't 0
-        return Case({"x": x, "weight": 1 + numbers(generator, shape[-1]) / 2, "eps": 1e-5}, about, gradients)
+        return Case({"x": x, "weight": 1 + numbers(generator, shape[-1]) / 2, "eps": eps}, about, gradients)
 
     zeros = {"x": torch.zeros(2, 3), "weight": torch.ones(3), "eps": 1e-5}
     return [
@@ -27,6 +27,7 @@ def _norm_cases(generator) -> list[Case]:
         case(3, 5, about="numbers as small as eps", scale=1e-5),
         Case(zeros, "a token of zeros"),
         case(3, 4, about="gradients", gradients=True),
+        case(2, 3, about="a large eps", eps=0.5),
     ]
 
 
@@ -70,6 +71,16 @@ norming = Exercise(
             edited(rms_norm, "dim=-1", "dim=-2"),
             "You took the mean over the tokens. Each token is treated on its own, over its features: dim=-1.",
             also=[edited(rms_norm, "dim=-1", "dim=0")],
+        ),
+        Mistake(
+            edited(rms_norm, "dim=-1", "dim=1"),
+            "dim=1 is the axis of the features only in (T, D). In (B, T, D) it is that of the tokens; dim=-1 is right in both.",
+        ),
+        Mistake(
+            edited(rms_norm, "+ eps", "+ 1e-5"),
+            "You did not use the argument eps. The caller decides how large it is.",
+            also=[edited(rms_norm, "+ eps", "+ 1e-6"), edited(rms_norm, "+ eps", "+ torch.finfo(x.dtype).eps")],
+            seen_in="a large eps",
         ),
         Mistake(
             edited(rms_norm, "mean(dim=-1, keepdim=True)", "mean()"),

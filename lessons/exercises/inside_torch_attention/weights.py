@@ -60,6 +60,10 @@ weighing = Exercise(
             "You divided by the square root of the number of keys. head_dim is the last axis of q and k.",
         ),
         Mistake(
+            edited(attention_weights, "math.sqrt(q.size(-1))", "math.sqrt(q.size(1))"),
+            "You divided by the square root of the number of queries. head_dim is the last axis of q and k.",
+        ),
+        Mistake(
             edited(attention_weights, "torch.bmm(q, k.mT) if mask is None else ", ""),
             "Without a mask, mask is None, and nothing can be added: use torch.bmm there.",
             also=[

@@ -118,7 +118,8 @@ packing = Exercise(
         ),
         Mistake(
             edited(packed_documents, f"{SAME} & {PAST}", f"{SAME} | {PAST}"),
-            "You joined the two rules with |: a key is open if either rule allows it. Both must: &.",
+            "That is as if you joined the two rules with |: a token sees all documents before its own, and all of its "
+            "own. Both rules must allow a key: &.",
         ),
     ],
     hints=[

@@ -67,6 +67,11 @@ windowing = Exercise(
             "Those are chunks: the text is cut at fixed places. A window moves along with the query.",
         ),
         Mistake(
+            edited(window_mask, ("key <= query", "key < query"), (EARLY, "key >= query - window")),
+            "Your window ends before the query's own key, and has one key more at its start. The last of the `window` "
+            "keys is the query's own.",
+        ),
+        Mistake(
             edited(window_mask, EARLY, "key >= query - window"),
             "Your window has one key too many. The query's own key counts: with a window of 2, query 5 may attend to "
             "keys 4 and 5.",
@@ -98,7 +103,7 @@ windowing = Exercise(
         ),
         Mistake(
             edited(window_mask, "(key <= query) & (key > query - window)", "(key <= query) | (key > query - window)"),
-            "You joined the rules with |: a key is open if any rule allows it. Both must: &.",
+            "All keys are open, as if you joined the rules with |. Both rules must allow a key: &.",
         ),
         Mistake(
             edited(window_mask, "torch.arange(offset + num_queries)", "torch.arange(num_queries)"),

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
 from lessons.checking.edits import edited
@@ -24,6 +25,7 @@ def matches(hypothesis: Sequence[str], reference: Sequence[str], n: int) -> tupl
 def _counts(candidate, hypothesis, reference):
     """What `matches` gives for n = 1, 2, 3, 4, as a matrix (4, 2)."""
     rows = [candidate(list(hypothesis), list(reference), n) for n in range(1, LONGEST + 1)]
+    rows = [list(row) if isinstance(row, torch.Tensor | np.ndarray) and row.ndim == 1 else row for row in rows]
     if any(not isinstance(row, tuple | list) or len(row) != 2 for row in rows):
         return rows[0] if isinstance(rows[0], tuple) else (rows[0],)
     return tuple(torch.tensor([float(x) for x in column]) for column in zip(*rows))

@@ -99,3 +99,21 @@ edit("torch.rsqrt(mean_square + eps)", "mean_square.clamp(min=eps).rsqrt()", "Yo
 edit("torch.rsqrt(mean_square + eps)", "1 / mean_square.sqrt().clamp(min=eps)", "You use eps as a lower limit")
 
 edit("torch.rsqrt(mean_square + eps)", "torch.rsqrt(mean_square + eps**2)", "You added eps²")
+
+
+with wrong("dim=-1 is right in both"):
+
+    def my_rms_norm(x, weight, eps):
+        return x * torch.rsqrt(x.pow(2).mean(1, keepdim=True) + eps) * weight
+
+
+with wrong("You did not use the argument eps"):
+
+    def my_rms_norm(x, weight, eps):
+        return x / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * weight
+
+
+with wrong("You did not use the argument eps"):
+
+    def my_rms_norm(x, weight, eps):
+        return F.rms_norm(x, weight.shape, weight)

@@ -120,3 +120,10 @@ with wrong("Without a mask, mask is None"):
 
     def my_weights(q, k, mask):
         return (q @ k.transpose(1, 2) / math.sqrt(q.size(-1)) + mask).softmax(dim=-1)
+
+
+with wrong("the number of queries"):
+
+    def my_weights(q, k, mask):
+        scores = q @ k.mT / q.shape[1] ** 0.5
+        return (scores if mask is None else scores + mask).softmax(-1)

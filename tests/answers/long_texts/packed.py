@@ -57,3 +57,11 @@ with wrong("Neither the mask nor the positions"):
     def my_packed(lengths):
         n = sum(lengths)
         return torch.ones(n, n, dtype=torch.bool).tril(), torch.arange(n)
+
+
+with wrong("a token sees all documents before its own, and all of its own"):
+
+    def my_packed(lengths):
+        positions = torch.cat([torch.arange(length) for length in lengths])
+        document = (positions == 0).cumsum(dim=0)
+        return document[:, None] >= document, positions

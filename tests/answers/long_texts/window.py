@@ -75,3 +75,17 @@ with wrong("Those are chunks"):
     def my_window(num_queries, window, offset):
         query, key = offset + torch.arange(num_queries)[:, None], torch.arange(offset + num_queries)
         return (key <= query) & (key // window == query // window)
+
+
+with wrong("ends before the query's own key"):
+
+    def my_window(num_queries, window, offset):
+        query = offset + torch.arange(num_queries)[:, None]
+        key = torch.arange(offset + num_queries)
+        return (key < query) & (query - key <= window)
+
+
+with wrong("All keys are open"):
+
+    def my_window(num_queries, window, offset):
+        return torch.ones(num_queries, offset + num_queries, dtype=torch.bool)

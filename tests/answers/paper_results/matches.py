@@ -141,3 +141,11 @@ with wrong("You look for each n-gram of the reference"):
         ours = [tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1)]
         theirs = [tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)]
         return sum(gram in ours for gram in theirs), len(ours)
+
+
+with right:
+
+    def my_matches(hypothesis, reference, n):
+        ours = Counter(zip(*(hypothesis[i:] for i in range(n))))
+        theirs = Counter(zip(*(reference[i:] for i in range(n))))
+        return torch.tensor([(ours & theirs).total(), ours.total()])
