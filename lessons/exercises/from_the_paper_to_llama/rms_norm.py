@@ -74,8 +74,8 @@ norming = Exercise(
         ),
         Mistake(
             edited(rms_norm, "dim=-1", "dim=1"),
-            "dim=1 is the axis of the features only in (T, D). In (B, T, D) it is that of the tokens; dim=-1 is right in "
-            "both.",
+            "dim=1 is the axis of the features only in (T, D). In (B, T, D) it is that of the tokens; dim=-1 is right "
+            "in both.",
         ),
         Mistake(
             edited(rms_norm, "+ eps", "+ 1e-5"),
