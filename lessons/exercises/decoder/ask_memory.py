@@ -62,6 +62,11 @@ asking = Exercise(
             "x and memory are swapped: q comes from x, k and v from memory.",
             also=(
                 edited(_in_plain_steps, "x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),
+                edited(
+                    _in_plain_steps,
+                    ("x @ w_q, memory @ w_k, memory @ w_v", "memory @ w_q, x @ w_k, x @ w_v"),
+                    ("~real[:, None]", "~real[:, :, None]"),
+                ),
                 edited(_in_plain_steps, "x @ w_q, memory @ w_k", "memory @ w_q, x @ w_k"),
             ),
         ),

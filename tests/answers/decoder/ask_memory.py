@@ -138,3 +138,12 @@ with wrong("w_k and w_v are swapped"):
         scores = q @ k.mT / math.sqrt(q.size(-1))
         weights = scores.masked_fill(~real[:, None], -torch.inf).softmax(dim=-1)
         return weights @ v, weights
+
+
+with wrong("x and memory are swapped"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        q, k, v = memory @ w_q, x @ w_k, x @ w_v
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        weights = scores.masked_fill(~real[:, :, None], -torch.inf).softmax(dim=-1)
+        return weights @ v, weights
