@@ -22,6 +22,7 @@ from lessons.checking.comparing import (
     equal,
     first_place,
     is_tensor,
+    untouched,
     where_it_differs,
     wrong_form,
     wrong_number,
@@ -293,9 +294,31 @@ class Exercise:
             relations = self._related(cases[first], [(got[i], want[i]) for i in wrong])
             told.append(self._right_ones(got[first], want[first]))
             told.append(self._miscounted(cases, got, want))
+            told.append(self._random(candidate, cases[first], got[first], want[first]))
             told.append(self._without_effect(candidate, cases[first], got[first]))
             told += relations or [self._first_stage(candidate, cases[first]) or self._spread(got[first], want[first])]
         return "\n".join(story for story in told if story)
+
+    def _random(self, candidate: Any, case: Case, got: Outcome, want: Outcome) -> str | None:
+        """Whether my result is another one with other random numbers, and only then, though the right one isn't."""
+
+        def after_others(function: Any, *inputs: Any) -> Any:
+            state.draw_random_numbers()
+            return self.call(function, *inputs)
+
+        again = replace(self, call=after_others)
+        if got.error is not None or not again.run(self.reference, case).same_as(want):
+            return None
+        (other,), _ = again.try_out(candidate, [case], [want])
+        (same,), _ = self.try_out(candidate, [case], [want])
+        if other.error is not None or all(map(untouched, got.results, other.results)):
+            return None
+        if same.error is not None or not all(map(untouched, got.results, same.results)):
+            return None
+        return worded(
+            "With other random numbers your result is another: something in it is random, such as dropout, or the "
+            "weights of a new layer."
+        )
 
     def _without_effect(self, candidate: Any, case: Case, got: Outcome) -> str | None:
         """Which arguments my results do not depend on, though the right ones do."""
@@ -310,7 +333,7 @@ class Exercise:
         idle = [
             name
             for name, one, right in zip(names, mine[1:], wants[1:])
-            if one.gives(mine[0]) and right.gives(wants[0]) is False
+            if one.gives(mine[0], alike=untouched) and right.gives(wants[0]) is False
         ]
         if not idle:
             return None

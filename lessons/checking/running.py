@@ -59,7 +59,7 @@ class Outcome:
             and all(map(equal, self.gradients, other.gradients))
         )
 
-    def gives(self, other: "Outcome") -> bool | None:
+    def gives(self, other: "Outcome", alike: Callable[[Any, Any], bool] = equal) -> bool | None:
         """Whether both gave the same floats; None if either gave anything else, NaN among it."""
         results = *self.results, *other.results
         floats = all(
@@ -67,7 +67,7 @@ class Outcome:
         )
         if not results or not floats or len(self.results) != len(other.results):
             return None
-        return all(map(equal, self.results, other.results))
+        return all(map(alike, self.results, other.results))
 
 
 def altered_copy(thing: Any) -> Any:

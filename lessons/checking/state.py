@@ -139,6 +139,13 @@ def restart_random_numbers() -> None:
     np.random.seed(0)
 
 
+def draw_random_numbers() -> None:
+    """One of each kind, so that those that follow are others."""
+    torch.rand(1)
+    random.random()
+    np.random.rand()
+
+
 _CLASSES = [thing for thing in vars(nn).values() if isinstance(thing, type)]
 _OWNERS: dict[str, Any] = {
     "torch": torch,

@@ -1,9 +1,11 @@
 """What a check says, word for word, on exercises small enough to see through."""
 
 import linecache
+import random
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -126,10 +128,22 @@ def test_arguments_without_effect_are_named():
         lambda x, scale, shift, negative: (x, x),
         lambda x, scale, shift, negative: x @ shift[:1],
         lambda x, scale, shift, negative: (x - x) / (x - x),
+        lambda x, scale, shift, negative: 1000 + 0.001 * ((-x if negative else x) * scale + shift),
     ]:
         assert "is the same with other values" not in exercise.check(candidate).message
     nothing = Exercise("f", lambda x: None, lambda generator: [Case({"x": X})], [], [])
     assert "is the same with other values" not in nothing.check(lambda x: torch.ones(2)).message
+
+
+@pytest.mark.parametrize("draw", [lambda: torch.rand(1), random.random, np.random.rand])
+def test_what_is_random_is_named(draw):
+    random_too = "With other random numbers your result is another"
+    assert random_too in toy.check(lambda x: x + float(draw())).message
+    assert random_too not in toy.check(lambda x: x + 0 * float(draw())).message
+    calls = []
+    assert random_too not in toy.check(lambda x: x + len(calls.append(x) or calls)).message
+    drawn = replace(toy, call=lambda f, x: f(x) + float(draw()))
+    assert random_too not in drawn.check(lambda x: x + 1).message
 
 
 def test_numbers_that_look_alike_get_more_digits():

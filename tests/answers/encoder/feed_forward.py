@@ -51,3 +51,5 @@ edit("torch.relu(x @ w1 + b1) @ w2", "torch.relu(torch.relu(x @ w1 + b1) @ w2)",
 edit("x @ w1 + b1", "torch.nn.Linear(w1.size(0), w1.size(1))(x)", "the same with other values of w1, b1")
 
 edit("x @ w1 + b1) @ w2 + b2", "x @ (w1 + b1)) @ (w2 + b2)", "The biases were added to the matrices")
+
+edit("torch.relu(x @ w1 + b1)", "F.dropout(torch.relu(x @ w1 + b1), 0.1)", "something in it is random, such as dropout")
