@@ -63,7 +63,8 @@ whole = Exercise(
         ),
         Mistake(
             edited(in_one_line, "math.sqrt(q.size(-1))", "q.size(-1)"),
-            "You divided by d. Divide by its square root.",
+            "In all, you divided by d: at once, or by √d twice. (torch's function and attend divide by √d themselves.) "
+            "Divide by √d, once.",
         ),
         Mistake(
             edited(in_one_line, "/", "*"),

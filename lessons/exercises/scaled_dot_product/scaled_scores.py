@@ -34,8 +34,8 @@ scaling = Exercise(
         ),
         Mistake(
             edited(scaled_scores, "math.sqrt(q.size(-1))", "q.size(-1)"),
-            "You divided by d. The standard deviation of a score grows like the square root of d; divided by d, "
-            "the scores shrink as d grows, and the weights become nearly equal.",
+            "In all, you divided by d: at once, or q and k by √d each. The standard deviation of a score grows like "
+            "the square root of d; divided by d, the scores shrink as d grows, and the weights become nearly equal.",
         ),
         Mistake(
             edited(scaled_scores, "q.size(-1)", "k.size(-2)"),

@@ -21,7 +21,7 @@ def _softmax_cases(generator) -> list[Case]:
         Case({"scores": numbers(generator, 5, 4)}),
         Case({"scores": numbers(generator, 2, 5, 4)}, about="a batch axis in front, so the keys are axis 2"),
         Case(
-            {"scores": torch.tensor([[1000.0, 999.0, -1000.0], [-1000.0, -1001.0, -1002.0]])},
+            {"scores": torch.tensor([[-1000.0, 1000.0, 100.0, 0.0], [-1000.0, -1001.0, -1002.0, -1003.0]])},
             about="scores around 1000 and around -1000, whose powers are too large and too small for a float",
         ),
         Case({"scores": torch.tensor([[-1000.0, -1001.0, -1002.0]])}, about="only scores around -1000"),
@@ -55,6 +55,10 @@ soft_rows = Exercise(
             edited(softmax, "scores.amax(", "scores.mean("),
             "What you subtract isn't the row's maximum. A score can be far above it, and its power is then inf; inf / "
             "inf is NaN. Subtract the maximum: then no power is above 1.",
+            also=(
+                edited(softmax, "scores.amax(dim=-1, keepdim=True)", "scores[..., :1]"),
+                edited(softmax, "scores.amax(", "scores.amin("),
+            ),
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(dim=-1),
@@ -99,6 +103,11 @@ soft_rows = Exercise(
             "is.",
         ),
         Mistake(
+            edited(softmax, "scores - scores.amax(dim=-1, keepdim=True)", "scores.amax(dim=-1, keepdim=True) - scores"),
+            "You subtracted the scores from the maximum, so the largest score gets the smallest weight. Subtract the "
+            "maximum from the scores.",
+        ),
+        Mistake(
             edited(softmax, ".exp()", ""),
             "The maximum is subtracted, but e is not raised to the rest. Weights are powers of e, divided by their "
             "sum.",
@@ -110,9 +119,10 @@ soft_rows = Exercise(
         ),
         Mistake(
             edited(softmax, "scores.amax(", "scores.abs().amax("),
-            "You subtracted the largest absolute value. Where all scores are far below 0, every power is then 0, and "
-            "0 / 0 is NaN. Subtract the maximum itself, which may be negative.",
+            "You subtracted too much: the largest absolute value, say, or a maximum that starts at 0. Where all scores "
+            "are far below 0, every power is then 0, and 0 / 0 is NaN. The maximum itself may be negative.",
             seen_in="only scores around -1000",
+            also=(edited(softmax, "keepdim=True)).exp()", "keepdim=True).clamp(min=0)).exp()"),),
         ),
         Mistake(
             lambda s: s.clamp(max=80).exp() / s.clamp(max=80).exp().sum(dim=-1, keepdim=True),

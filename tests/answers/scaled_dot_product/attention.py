@@ -116,3 +116,6 @@ with wrong("only the value of the best key"):
     def my_attention(q, k, v):
         best = my_scaled_scores(q, k).argmax(dim=-1)
         return torch.nn.functional.one_hot(best, k.size(-2)).float() @ v
+
+
+edit("product_attention(q", "product_attention(q / math.sqrt(q.size(-1))", "or by √d twice", of=1)

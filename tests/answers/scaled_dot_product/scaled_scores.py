@@ -27,7 +27,7 @@ with right:
         return torch.stack([torch.stack(row) for row in table])
 
 
-edit("q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5", "torch.matmul(q, k.mT) / k.shape[-1]", "You divided by d.")
+edit("q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5", "torch.matmul(q, k.mT) / k.shape[-1]", "In all, you divided by d")
 
 edit("-2, -1) / q.shape[-1] ** 0.5", "0, 1) / math.sqrt(q.size(-1))", "it swaps sentences and keys")
 
@@ -60,3 +60,6 @@ with wrong("three dots stand for them"):
 
     def my_scaled_scores(q, k):
         return torch.einsum("bid,bjd->bij", q, k) / math.sqrt(q.size(-1))
+
+
+edit("q @ k.transpose(-2, -1)", "q @ (k / math.sqrt(k.size(-1))).transpose(-2, -1)", "or q and k by √d each")

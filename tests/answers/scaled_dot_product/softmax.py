@@ -95,3 +95,15 @@ with wrong("You squared the scores"):
 
     def my_softmax(scores):
         return scores**2 / (scores**2).sum(dim=-1, keepdim=True)
+
+
+with wrong("the largest score gets the smallest weight"):
+
+    def my_softmax(scores):
+        powers = torch.exp(scores.amax(dim=-1, keepdim=True) - scores)
+        return powers / powers.sum(dim=-1, keepdim=True)
+
+
+edit("scores.max(dim=-1, keepdim=True).values", "scores[..., :1]", "isn't the row's maximum")
+
+edit("keepdim=True).values", "keepdim=True).values.clamp(min=0)", "or a maximum that starts at 0")
