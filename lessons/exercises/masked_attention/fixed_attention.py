@@ -80,7 +80,7 @@ bug_hunt = Exercise(
         ),
         Mistake(
             edited(_shipped, ", attn_mask=hidden", ""),
-            "Without a mask, every token sees every other, the future included.",
+            "Without a mask, or with one that is True everywhere, every token sees every other, the future included.",
         ),
         Mistake(
             lambda q, k, v: torch.tril(q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v,

@@ -38,7 +38,7 @@ def _open_attention_behind_a_layer_norm(x: Tensor) -> Tensor:
 
 
 def _causal_convolutions_by_fourier_transform(x: Tensor) -> Tensor:
-    kernels = torch.linspace(1.0, 3.0, len(x) * 50).view(len(x), 1, 50)
+    kernels = torch.linspace(1.0, 3.0, len(x) * 4).view(len(x), 1, 4)
     length = 2 * len(x)  # room for the kernels' ends
     spectrum = torch.fft.rfft(x[:, :, None], length, dim=0) * torch.fft.rfft(kernels, length, dim=0)
     return torch.fft.irfft(spectrum, length, dim=0)[: len(x)].flatten(1)
@@ -77,6 +77,10 @@ def _adds_up_softly(x: Tensor) -> Tensor:
     return x + 1e-3 * x.cumsum(dim=0)
 
 
+def _adds_up_to_length_one(x: Tensor) -> Tensor:
+    return F.normalize(x.cumsum(dim=0), dim=-1)
+
+
 def my_influence(function, x):
     before = function(x)
     columns = []
@@ -91,23 +95,25 @@ def my_influence(function, x):
 def _cases(generator: torch.Generator) -> list[Case]:
     generator.manual_seed(1)  # the first numbers from seed 0 are those that an answer's randn_like draws
     cases = [
-        Case({"function": function, "x": numbers(generator, tokens, 3)})
-        for function, tokens in [
-            (_causal_attention, 3),
-            (_open_attention, 4),
-            (_peeks_one_ahead, 5),
-            (_shift, 4),
-            (_adds_up, 6),
-            (_counts_down, 3),
-            (_adds_up_one_feature, 5),
-            (_adds_up_the_last_feature, 4),
-            (_adds_and_subtracts, 3),
-            (_adds_up_behind_zero, 3),
-            (_adds_up_softly, 4),
+        Case({"function": function, "x": numbers(generator, tokens, features)})
+        for function, tokens, features in [
+            (_causal_attention, 3, 3),
+            (_open_attention, 4, 3),
+            (_peeks_one_ahead, 5, 3),
+            (_shift, 4, 2),
+            (_adds_up, 6, 5),
+            (_counts_down, 3, 2),
+            (_adds_up_one_feature, 5, 3),
+            (_adds_up_the_last_feature, 4, 3),
+            (_adds_and_subtracts, 3, 3),
+            (_adds_up_behind_zero, 3, 4),
+            (_adds_up_softly, 4, 3),
+            (_adds_up_to_length_one, 4, 3),
         ]
     ]
     zero_first = numbers(generator, 4, 3)
     zero_first[0] = 0.0
+    alike = numbers(generator, 1, 3).repeat(4, 1)
     return [
         *cases,
         Case(
@@ -115,6 +121,7 @@ def _cases(generator: torch.Generator) -> list[Case]:
             about="a function that begins with a layer norm",
         ),
         Case({"function": _adds_up, "x": zero_first}, about="a token whose features are all 0"),
+        Case({"function": _adds_up, "x": alike}, about="tokens that are all the same"),
         Case(
             {"function": _adds_up_without_the_mean, "x": zero_first},
             about="a token of zeros, and a function that subtracts the mean of the features",
@@ -234,9 +241,20 @@ leak_finder = Exercise(
         ),
         Mistake(
             edited(my_influence, "= torch.randn_like(x[j])", "= 0.0"),
-            "Setting token j to 0, or multiplying it, leaves a token of zeros as it was. Replace it by random numbers: "
-            "torch.randn_like(x[j]).",
+            "Setting token j to 0, multiplying it, or reordering its features leaves a token of zeros as it was. "
+            "Replace it by random numbers: torch.randn_like(x[j]).",
             seen_in="a token whose features are all 0",
+            also=(
+                edited(my_influence, "torch.randn_like(x[j])", "-x[j]"),
+                edited(my_influence, "torch.randn_like(x[j])", "x[j].flip(0)"),
+            ),
+        ),
+        Mistake(
+            edited(my_influence, "torch.randn_like(x[j])", "x[j - 1]"),
+            "You put another token in the place of token j. If the two are the same, nothing changes. Replace it by "
+            "random numbers: torch.randn_like(x[j]).",
+            seen_in="tokens that are all the same",
+            also=(edited(my_influence, "torch.randn_like(x[j])", "x.roll(-1, 0)[j]"),),
         ),
         Mistake(
             edited(my_influence, ".abs() > 1e-5", " != 0"),

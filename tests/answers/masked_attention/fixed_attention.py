@@ -81,3 +81,5 @@ with wrong("the scores are not divided by √d"):
 edit("attn_mask=~mask", "attn_mask=mask, is_causal=True", "not both")
 
 edit("q.size(-2)", "q.size(-1)", "one row for each feature", of=2)
+
+edit("attn_mask=~mask", "attn_mask=(~mask).masked_fill(mask, -torch.inf)", "one that is True everywhere")

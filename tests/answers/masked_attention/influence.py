@@ -22,7 +22,7 @@ with right:
         moved = torch.zeros(len(x), len(x), dtype=torch.bool)
         for j in range(len(x)):
             y = x.clone()
-            y[j] = torch.tensor([3.0, -2.0, 5.0])
+            y[j] = 5 * torch.arange(x.size(1)).cos()
             for i in range(len(x)):
                 moved[i, j] = not torch.allclose(function(y)[i], function(x)[i], atol=1e-5)
         return moved
@@ -44,6 +44,29 @@ with right:
             y[j] = torch.randn_like(x[j])
             moved[:, j] = ((function(y) - function(x)).abs() > 1e-5).any(dim=-1)
         return moved
+
+
+with right:
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j, token in enumerate(x):
+            y = torch.cat([x[:j], torch.randn_like(token)[None], x[j + 1 :]])
+            columns.append((function(y) - before).norm(dim=-1) > 1e-5)
+        return torch.stack(columns).T
+
+
+with right:
+
+    def my_influence(function, x):
+        noise = torch.randn_like(x)
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            here = (torch.arange(len(x)) == j)[:, None]
+            columns.append((function(torch.where(here, noise, x)) - before).abs().sum(dim=-1) > 1e-5)
+        return torch.stack(columns, dim=1)
 
 
 with wrong("Your table is transposed"):
@@ -83,6 +106,19 @@ edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, -1] += 1", "The firs
 edit(".any(dim=-1)", "[:, -1]", "The first feature is left out", of=3)
 
 edit("y[j] = y[j] + torch.linspace(1, 2, x.size(1))", "y[j, :-1] += 1", "The last feature is left out")
+
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "y[j].flip(0)", "or reordering its features")
+
+edit("y[j] + torch.linspace(1, 2, x.size(1))", "x[j - 1]", "It goes wrong here: tokens that are all the same")
+
+edit("torch.randn_like(x[j])", "torch.tensor([3.0, -2.0, 5.0])", "The shapes there: y (4, 2)", of=3)
+
+edit(
+    "(function(y) - before).norm(dim=-1)",
+    "(function(y).norm(dim=-1) - before.norm(dim=-1)).abs()",
+    "For 16 of the 17 inputs",
+    of=4,
+)
 
 edit("[j] = y[j] + torch.linspace(1, 2, x.size(1))", "[:, j] += 1", "y[:, j] is a column")
 
