@@ -30,7 +30,7 @@ cross_hidden = Exercise(
     cases=lambda generator: [
         Case({"src_ids": ids(generator, 2, 3, 1), "tgt_ids": ids(generator, 2, 4, 1), "src_pad_id": 1}),
         Case({"src_ids": ids(generator, 3, 4, 5), "tgt_ids": ids(generator, 3, 4, 5).flip(0), "src_pad_id": 5}),
-        Case({"src_ids": ids(generator, 4, 6, 0), "tgt_ids": ids(generator, 4, 5, 0), "src_pad_id": 0}),
+        Case({"src_ids": ids(generator, 4, 6, 0).flip(1), "tgt_ids": ids(generator, 4, 5, 0), "src_pad_id": 0}),
     ],
     outputs=("allowed",),
     call=_mask_in_full,
@@ -71,6 +71,15 @@ cross_hidden = Exercise(
         Mistake(
             edited(_compared, "!= pad_id", "!= 0"),
             "You compared with 0. The id of the padding is an argument: src_pad_id.",
+        ),
+        Mistake(
+            edited(
+                _compared,
+                "(src_ids != pad_id)",
+                "(torch.arange(src_ids.size(1)) < (src_ids != pad_id).sum(dim=1, keepdim=True))",
+            ),
+            "You counted the real tokens and assumed that they come first. Padding can also come first: compare each "
+            "id with src_pad_id.",
         ),
         Mistake(
             edited(_compared, "!= pad_id", "!= 1"),

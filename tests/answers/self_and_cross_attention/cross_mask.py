@@ -74,3 +74,10 @@ with wrong("That is a causal mask"):
 
     def my_cross_mask(src_ids, tgt_ids, src_pad_id):
         return torch.ones(1, 1, tgt_ids.size(1), src_ids.size(1)).tril().bool()
+
+
+with wrong("assumed that they come first"):
+
+    def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+        lengths = (src_ids != src_pad_id).sum(dim=1, keepdim=True)
+        return (torch.arange(src_ids.size(1)) < lengths)[:, None, None, :]
