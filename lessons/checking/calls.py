@@ -54,6 +54,8 @@ class LayerLike:
         layer.load_state_dict(weights, strict=False)
         if lost := sorted({key.split(".")[0] for key in weights} - {key.split(".")[0] for key in layer.state_dict()}):
             raise AttributeError(worded("{names}: keep the layers of __init__ as they were named", names=listed(lost)))
+        if lost := sorted(weights.keys() - layer.state_dict().keys()):
+            raise AttributeError(worded("{names}: keep the layers of __init__ as they were", names=listed(lost)))
         return layer
 
     def _weights_for(self, arguments: tuple) -> dict[str, Tensor]:

@@ -1,6 +1,7 @@
 """Results compared: whether they are equal, and if not, what is wrong with them, in words."""
 
 from collections.abc import Sequence
+from types import GeneratorType
 from typing import Any, TypeGuard
 
 import torch
@@ -59,6 +60,15 @@ def coarser(mine: Tensor, right: Tensor) -> bool:
 def wrong_number(function: str, results: tuple, outputs: Sequence[str]) -> str:
     if len(results) == 1 and results[0] is None:
         return worded("{function} returned None. Does it end with `return`?", function=function)
+    if len(results) == 1 and type(results[0]) in (GeneratorType, map):
+        return worded(
+            "{function} returned a {type}, which computes nothing until it is asked; expected {expected} things: "
+            "{outputs}. Put tuple(…) around it.",
+            function=function,
+            type=type(results[0]).__name__,
+            expected=len(outputs),
+            outputs=listed(outputs),
+        )
     return counted(
         "{function} returned one thing; expected {expected}: {outputs}.",
         "{function} returned {count} things; expected {expected}: {outputs}.",
@@ -78,6 +88,8 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
         return worded(
             "None: {name} is None; does your function end with `return`, and return all that it should?", name=name
         )
+    if mine is ...:
+        return worded("{name} is still `...`: that part is not written yet.", name=name)
     if not is_tensor(mine):
         if is_tensor(right) and right.dtype == torch.bool and not right.dim() and type(mine) is not bool:
             return worded("Type: {name} is a {type}; expected True or False.", name=name, type=type(mine).__name__)

@@ -476,7 +476,7 @@ class Exercise:
     def _praise(self, cases: list[Case]) -> str:
         if not cases[0].inputs:
             return worded("That is the answer.")
-        if special := [self._said(case.about) for case in cases if case.about]:
+        if special := dict.fromkeys(self._said(case.about) for case in cases if case.about):
             return worded(
                 "Compared with the reference on {count} inputs; among them: {special}.",
                 count=len(cases),

@@ -84,6 +84,10 @@ def test_right():
     )
     plain = Exercise("twice", lambda x: 2 * x, lambda g: [Case({"x": X}), Case({"x": X.T})], [], [])
     assert repr(plain.check(lambda x: x + x)) == "Right. Compared with the reference on 2 inputs of different sizes."
+    twins = Exercise(
+        "twice", lambda x: 2 * x, lambda g: [Case({"x": X}, about="rows"), Case({"x": X.T}, "rows")], [], []
+    )
+    assert twins.check(lambda x: x + x).message == "Compared with the reference on 2 inputs; among them: rows."
 
 
 def test_a_wrong_value_nobody_foresaw():
@@ -284,6 +288,10 @@ def test_several_results():
     assert pair.check(lambda x: x).message == "f returned one thing; expected 2: one, two."
     assert pair.check(lambda x: (x, x, x)).message == "f returned 3 things; expected 2: one, two."
     assert pair.check(lambda x: [x].clear()).message == "f returned None. Does it end with `return`?"
+    assert pair.check(lambda x: ...).verdict == "Not attempted"
+    assert pair.check(lambda x: (x, ...)).message.startswith("two is still `...`: that part is not written yet.")
+    for lazy in (lambda x: (y * x for y in (1, 2)), lambda x: map(x.mul, (1, 2))):
+        assert "which computes nothing until it is asked; expected 2 things: one, two." in pair.check(lazy).message
     report = pair.check(lambda x: (x, x))
     assert report.message.startswith("Values: two differs in 6 of 6 places")
     assert "one, yours" not in report.evidence

@@ -128,6 +128,17 @@ head_loop = Exercise(
             also=(edited(loop_over_heads, "range(w_q.size(0))", "range(w_k.size(0))"),),
         ),
         Mistake(
+            edited(loop_over_heads, "h // group", "h % group"),
+            "You took the remainder, h % (H // G): it starts again at 0 with each group. Divide: h // (H // G).",
+            also=(edited(loop_over_heads, "h // group", "h % group % w_k.size(0)"),),
+        ),
+        Mistake(
+            edited(loop_over_heads, "w_q[h]", "w_q[g]"),
+            "The keys and values are right, but heads that share them got the same queries, too. Each head has its "
+            "own: w_q[h].",
+            seen_in=SHARED,
+        ),
+        Mistake(
             edited(loop_over_heads, "w_q.size(0) // w_k.size(0)", "w_k.size(0)"),
             "You divided the head's number by the number of keys and values, G. Divide it by the number of heads that "
             "share: H // G.",

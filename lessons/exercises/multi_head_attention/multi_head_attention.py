@@ -40,12 +40,16 @@ def _module_cases(generator) -> list[Case]:
         inputs = {"d_model": d_model, "num_heads": num_heads, "query": query, "key": key, "value": value}
         return Case(inputs | {"allowed": allowed}, about=about, gradients=gradients)
 
+    def without_allowed(case):
+        return Case({name: x for name, x in case.inputs.items() if name != "allowed"}, about="called without allowed")
+
     some = torch.rand(2, 4, 5, 7, generator=generator) > 0.4
     some[..., 0] = True
     strict = torch.ones(5, 7).tril(diagonal=-1).bool()  # the first query has no key
     return [
         case(6, 2, 4, 4),
         case(12, 3, 4, 4),
+        without_allowed(case(12, 2, 4, 4)),
         case(12, 3, 5, 7, "cross-attention, with more keys than queries"),
         case(12, 4, 4, 4, "a causal mask (Q, K)", masks.causal(4)),
         case(12, 3, 5, 7, "a padding mask (B, 1, 1, K)", masks.padding_from_lengths([7, 4])),
@@ -88,21 +92,21 @@ def _masked_late(q, k, v, allowed):
 layer = LayerLike(MultiHeadAttentionByHand, "MyMultiHeadAttention", sizes=2)
 
 
-def _stages(record, candidate, d_model, num_heads, query, key, value, allowed):
+def _stages(record, candidate, d_model, num_heads, query, key, value, *allowed):
     """The inputs of the layers; before the last, the values and the weights of the heads, each alone."""
     held_back = []
 
     def up_to_the_heads(name, x):
         (held_back.append if "out_proj" in name else lambda step: record(*step))((name, x))
 
-    output = layer.stages(up_to_the_heads, candidate, d_model, num_heads, query, key, value, allowed)
+    output = layer.stages(up_to_the_heads, candidate, d_model, num_heads, query, key, value, *allowed)
     for x in _joined(candidate, d_model, num_heads, query[:, :1], key[:, :1], value[:, :1]):  # the only weight is 1
-        record(worded("what comes out of the heads for one key alone"), x)
+        record(worded("the input of out_proj for one key alone"), x)
     size, weights = d_model // num_heads, []
     for start in range(0, key.size(1), size):  # values that are 1 for one key: the outputs are its weights
         one_hot = torch.eye(key.size(1), size) if not start else torch.eye(key.size(1), size).roll(start, 0)
         values = one_hot.repeat(len(key), 1, num_heads)
-        for x in _joined(candidate, d_model, num_heads, query, key, value, allowed, values=values):
+        for x in _joined(candidate, d_model, num_heads, query, key, value, *allowed, values=values):
             weights.append(split_heads(x, num_heads))
     if weights:
         record(worded("the table of weights"), torch.cat(weights, dim=-1)[..., : key.size(1)])

@@ -11,14 +11,24 @@ def count_parameters(d_model: int, num_heads: int, head_dim: int) -> int:
     return 3 * (d_model * attn_dim + attn_dim) + attn_dim * d_model + d_model
 
 
+def _parts(d_model: int, num_heads: int, head_dim: int) -> dict[str, int]:
+    """What may be counted too often, or not often enough."""
+    return {
+        "d_model · H·d (the matrix of a layer)": d_model * num_heads * head_dim,
+        "H·d (the bias of q_proj, k_proj or v_proj)": num_heads * head_dim,
+        "d_model (the bias of out_proj)": d_model,
+    }
+
+
 counting = Exercise(
     lesson="05",
     name="my_parameters",
     reference=count_parameters,
     call=whole_number,
+    parts=_parts,
     cases=lambda generator: [
         Case({"d_model": d_model, "num_heads": h, "head_dim": d})
-        for d_model, h, d in [(6, 2, 3), (6, 2, 6), (512, 8, 64)]
+        for d_model, h, d in [(6, 2, 3), (6, 2, 6), (5, 3, 4), (512, 8, 64)]
     ],
     mistakes=[
         Mistake(

@@ -77,7 +77,7 @@ score_table = Exercise(
         ),
         Mistake(
             lambda q, k: (q @ k.T) / q.size(-1),
-            "You took the mean over the features. A score is the sum of the products.",
+            "You divided by the number of features, as the mean does. A score is the sum of the products.",
         ),
         Mistake(
             lambda q, k: q @ q.T,

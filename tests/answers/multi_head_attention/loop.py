@@ -148,3 +148,9 @@ with wrong("share the last slice"):
 
 
 edit("x @ w_k[h // share]", "x @ w_k[h % len(w_k)]", "The values are right, the keys are not")
+
+edit("attend(x @ q", "attend(x @ w_q[h // share]", "got the same queries, too")
+
+edit(
+    "w_k[h // share], x @ w_v[h // share]", "w_k[h % share], x @ w_v[h % share]", "it starts again at 0 with each group"
+)

@@ -276,3 +276,11 @@ edit(
 edit(".nan_to_num(0.0)", "", "the softmax makes NaN of them", of=1)
 
 edit("-torch.inf", "-1e9", "it attends evenly to what is blocked", of=1)
+
+edit("allowed=None", "allowed", "It goes wrong here: called without allowed")
+
+edit(
+    "q_proj = nn.Linear(d_model, d_model)",
+    "q_proj = nn.Linear(d_model, d_model, bias=False)",
+    "q_proj.bias: keep the layers of __init__ as they were",
+)

@@ -29,7 +29,7 @@ edit(
     "are parentheses missing?",
 )
 
-with wrong("Values: the result differs"):
+with wrong("3 × d_model · H·d (the matrix of a layer) too few. 3 × H·d"):
 
     def my_parameters(d_model, num_heads, head_dim):
         return d_model * num_heads * head_dim

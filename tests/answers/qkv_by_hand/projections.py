@@ -78,3 +78,17 @@ edit("x @ w_q, x @ w_k, x @ w_v", "x @ w_k, x @ w_v, x @ w_q", "in the wrong ord
 edit("x @ w_q, x @ w_k, x @ w_v", "x @ w_q, x @ w_q, x @ w_q", "Your keys are your queries")
 
 edit("x @ w_q, x @ w_k, x @ w_v", "torch.stack([x @ w_q, x @ w_k, x @ w_v])", "You stacked the three")
+
+with wrong("Put tuple(…) around it"):
+
+    def my_projections(x, w_q, w_k, w_v):
+        return (x @ w for w in (w_q, w_k, w_v))
+
+
+with wrong("k is still `...`"):
+
+    def my_projections(x, w_q, w_k, w_v):
+        q = x @ w_q
+        k = ...
+        v = x @ w_v
+        return q, k, v

@@ -46,7 +46,7 @@ edit("k.T", "k", "k is not transposed")
 
 edit("k.T", "k.view(k.shape[1], k.shape[0])", "That is no transpose")
 
-edit("q @ k.T", "(q @ k.T) / q.size(1)", "You took the mean over the features")
+edit("q @ k.T", "(q @ k.T) / q.size(1)", "as the mean does")
 
 with wrong("queries by queries"):
 
