@@ -532,11 +532,11 @@ def _map_in_words(ready: Collection[str]) -> str:
             for number, title in group.lessons.items()
         ]
         groups.append(f"{group.name}: {', '.join(titles)}.")
-    return " ".join(["00 Start here.", *groups, "Each group builds on the one before it."])
+    return " ".join(["00 Start here.", *groups, "Read them in this order; each lesson says what it needs."])
 
 
 def course_map(ready: Collection[str] = READY) -> str:
-    """The lessons and what they build on; those whose number is not in ``ready`` are drawn as planned."""
+    """The lessons in their order; those whose number is not in ``ready`` are drawn as planned."""
     attention, model, training, beyond, today = map(_group_frame, GROUPS)
     start = Box(118, 105, *LESSON_SIZE, "data")
     arrows = [
@@ -546,7 +546,7 @@ def course_map(ready: Collection[str] = READY) -> str:
         _line(training.right(), beyond.left()),
         _line((today.x, training.bottom[1]), today.top),
     ]
-    key = _quiet(932, 34, "An arrow leads from lessons to those that build on them", "end")
+    key = _quiet(932, 34, "Arrows show the order; each lesson says what it needs", "end")
     groups = [part for group in GROUPS for part in _group(group, ready)]
     lessons = [*groups, _lesson(start, *START, ready)]
     return _picture("course-map", 782, "The course", _map_in_words(ready), [key, *lessons, *arrows])
