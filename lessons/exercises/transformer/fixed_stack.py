@@ -1,5 +1,7 @@
 """Lesson 09, fixed_stack: a stack in which every layer has parameters of its own."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import nn
 
@@ -22,11 +24,13 @@ def _stacked(candidate, d_model, num_layers):
     model.layers = layers
     learned = sum(p.numel() for p in model.parameters())
     x = torch.ones(d_model)
+    in_turn = isinstance(layers, Iterable)  # else it applies them itself
+    found = list(layers) if in_turn else [part for part in layers.modules() if isinstance(part, nn.Linear)]
     with torch.no_grad():
-        for number, layer in enumerate(layers, start=1):
+        for number, layer in enumerate(found, start=1):
             for parameter in layer.parameters():
                 parameter.fill_(number)
-        for layer in layers:
+        for layer in found if in_turn else [layers]:
             x = layer(x)
     return torch.tensor(learned), x
 

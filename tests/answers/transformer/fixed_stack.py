@@ -28,6 +28,22 @@ with right:
         return layers
 
 
+with right:
+
+    def fixed_stack(make_layer, num_layers):
+        class Stack(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList(make_layer() for _ in range(num_layers))
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+        return Stack()
+
+
 with wrong("The bug is still there"):
 
     def fixed_stack(make_layer, num_layers):
