@@ -25,7 +25,7 @@ def _accuracy_cases(generator) -> list[Case]:
 
     return [
         case([3, 2], 3, [(0, 1)]),
-        case([5, 3, 4], 6, [(0, 1), (0, 2), (2, 0)]),
+        case([6, 3, 4], 6, [(1, 1), (1, 2)]),
         case([4, 4, 4, 4], 4, [(1, 3), (2, 0), (2, 1)], about="no padding at all"),
         case([2, 5, 3], 5, [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4)], about="one sentence all wrong"),
         case([3, 2, 4], 5, [(1, 0)], about="another pad_id than 0", pad_id=9),

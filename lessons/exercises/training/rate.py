@@ -97,7 +97,7 @@ schedule = Exercise(
     reference=rate,
     cases=_rate_cases,
     call=_rates,
-    outputs=("the rates",),
+    outputs=("the list of rates",),
     laws=[_each_part],
     mistakes=[
         Mistake(

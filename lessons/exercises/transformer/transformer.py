@@ -96,7 +96,7 @@ together = Exercise(
     cases=_model_cases,
     call=unrecorded(_with_parts),
     stages=_with_parts,
-    outputs=("the logits",),
+    outputs=("the tensor of logits",),
     mistakes=[
         Mistake(
             edited(run_model, " & masks.causal(tgt.size(1))", ""),

@@ -49,6 +49,14 @@ with wrong("Padding is counted"):
         return right.mean(), right.prod(dim=1).mean()
 
 
+with wrong("For the sentences, padding is still compared"):
+
+    def my_accuracies(predicted, targets, pad_id):
+        real = targets != pad_id
+        right = (predicted == targets) & real
+        return right.sum() / real.sum(), right.all(dim=1).float().mean()
+
+
 with wrong("you asked the whole batch at once"):
 
     def my_accuracies(predicted, targets, pad_id):

@@ -148,3 +148,12 @@ with wrong("First comes the plateau"):
         elif step <= warmup + decay:
             return peak * (warmup + decay - step) / decay
         return 0.0
+
+
+with wrong("None: the list of rates is None"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step <= warmup:
+            return peak * step / warmup
+        if step > steps - decay:
+            return peak * (steps - step) / decay
