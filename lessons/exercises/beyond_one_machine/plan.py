@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 
 from lessons.checking.edits import edited
@@ -21,7 +22,11 @@ def plan(batch: int, fits: int, processes: int, tuned_batch: int, tuned_rate: fl
 
 
 def _numbers(candidate, *inputs):
-    accumulate, rate = candidate(*inputs)
+    found = candidate(*inputs)
+    found = found.tolist() if isinstance(found, torch.Tensor | np.ndarray) and found.ndim == 1 else found
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        return found
+    accumulate, rate = found
     if isinstance(accumulate, bool | str) or accumulate != int(accumulate):
         raise TypeError(worded("expected a whole number of parts, got {found!r}", found=accumulate))
     return torch.tensor(int(accumulate)), torch.tensor(float(rate))

@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from tests.answers import edit, right, wrong
 
 with right:
@@ -87,3 +89,31 @@ with wrong("the root of the rate, too"):
     def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
         rate = tuned_rate * batch / tuned_batch
         return math.ceil(batch / (fits * processes)), math.sqrt(rate) if adam else rate
+
+
+with right:
+
+    def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
+        larger = torch.tensor(batch / tuned_batch)
+        return torch.stack([torch.tensor(batch / fits / processes).ceil(), tuned_rate * larger ** (0.5 if adam else 1)])
+
+
+with wrong("my_plan returned one thing; expected 2: parts, rate"):
+
+    def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
+        return tuned_rate * (batch / tuned_batch) ** (0.5 if adam else 1)
+
+
+with wrong("my_plan returned one thing; expected 2: parts, rate"):
+
+    def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
+        larger = batch / tuned_batch
+        rate = tuned_rate * (larger**0.5 if adam else larger)
+        return {"parts": math.ceil(batch / (fits * processes)), "rate": rate}
+
+
+with wrong("my_plan returned None"):
+
+    def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
+        larger = batch / tuned_batch
+        print(math.ceil(batch / (fits * processes)), tuned_rate * (larger**0.5 if adam else larger))
