@@ -31,7 +31,10 @@ def _drawn(candidate, size, count):
         for rank in range(count):
             torch.default_generator.manual_seed(epoch * count + rank)  # each process is a Python of its own
             random.seed(epoch * count + rank)
-            shards.append(torch.as_tensor(candidate(size, rank, count, epoch)).long())
+            drawn = candidate(size, rank, count, epoch)
+            if drawn is None:
+                return None
+            shards.append(torch.as_tensor(drawn).long())
         epochs.append(shards)
     wrong = [int(i) for shards in epochs for part in shards for i in part if not 0 <= i < size]
     if wrong:

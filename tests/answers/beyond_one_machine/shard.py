@@ -72,3 +72,10 @@ with wrong("You divide first and shuffle then"):
         own = torch.arange(size)[rank::count]
         generator = torch.Generator().manual_seed(epoch)
         return own[torch.randperm(len(own), generator=generator)]
+
+
+with wrong("my_shard returned None. Does it end with `return`?"):
+
+    def my_shard(size, rank, count, epoch):
+        order = torch.randperm(size, generator=torch.Generator().manual_seed(epoch))
+        print(order[rank::count], end="")
