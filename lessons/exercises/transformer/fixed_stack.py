@@ -16,8 +16,14 @@ def stack_of(make_layer, num_layers: int) -> nn.ModuleList:
 
 def _stacked(candidate, d_model, num_layers):
     """How many parameters there are, and the output once each layer has its own numbers."""
+    made: list[nn.Module] = []
+
+    def make_layer():
+        made.append(nn.Linear(d_model, d_model))
+        return made[-1]
+
     with torch.random.fork_rng():
-        layers = candidate(lambda: nn.Linear(d_model, d_model), num_layers)
+        layers = candidate(make_layer, num_layers)
     if layers is None:
         return None
     model = nn.Module()
@@ -25,7 +31,7 @@ def _stacked(candidate, d_model, num_layers):
     learned = sum(p.numel() for p in model.parameters())
     x = torch.ones(d_model)
     in_turn = isinstance(layers, Iterable)  # else it applies them itself
-    found = list(layers) if in_turn else [part for part in layers.modules() if isinstance(part, nn.Linear)]
+    found = list(layers) if in_turn else [part for part in layers.modules() if isinstance(part, nn.Linear)] or made
     with torch.no_grad():
         for number, layer in enumerate(found, start=1):
             for parameter in layer.parameters():

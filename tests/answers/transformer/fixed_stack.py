@@ -67,3 +67,19 @@ edit(
 
 
 edit("make_layer() for _ in range(num_layers)]", "make_layer for _ in range(num_layers)]", "references to the function")
+
+
+with wrong("in a plain list torch does not find them"):
+
+    def fixed_stack(make_layer, num_layers):
+        class Stack(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = [make_layer() for _ in range(num_layers)]
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+        return Stack()
