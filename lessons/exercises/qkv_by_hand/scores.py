@@ -96,6 +96,11 @@ score_table = Exercise(
             lambda q, k: (q[:, None] * k).sum(dim=1),
             "You added up over the keys. A score adds up over the features: the last axis.",
         ),
+        Mistake(
+            lambda q, k: q[:, -1:] * k[:, -1],
+            "Only the last feature counts in your result. A loop that writes table[i, j] = … replaces what was there; "
+            "table[i, j] += … adds to it.",
+        ),
     ],
     hints=[
         "How many scores are there for Q queries and K keys? That is the shape of the result.",

@@ -71,3 +71,14 @@ with wrong("query i with key i alone"):
 
 
 edit(".sum(-1)", ".sum(1)", "You added up over the keys", of=3)
+
+
+with wrong("Only the last feature counts"):
+
+    def my_scores(q, k):
+        table = torch.zeros(len(q), len(k))
+        for i in range(len(q)):
+            for j in range(len(k)):
+                for f in range(q.size(1)):
+                    table[i, j] = q[i, f] * k[j, f]
+        return table
