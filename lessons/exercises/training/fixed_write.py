@@ -25,12 +25,12 @@ def _write_with(candidate, rows, bos_id, eos_id, pad_id, max_len):
 
 
 def _write_cases(generator) -> list[Case]:
-    def case(vocab_size, max_len, chain, about=""):
+    def case(vocab_size, max_len, chain, about="", is_sure=True):
         """A model in which each token of the chain is followed by the next; its first three are PAD, BOS and EOS."""
         pad_id, bos_id, eos_id, *others = chain
         rows = numbers(generator, vocab_size, vocab_size)
         for token, after in zip([bos_id, *others, eos_id, pad_id], [*others, eos_id, others[1], others[-1]]):
-            rows[token, after] = 5.0
+            rows[token, after] = 5.0 if is_sure else rows[token].max() + 0.1
         marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": pad_id}
         return Case({"rows": rows, **marks, "max_len": max_len}, about=about)
 
@@ -39,6 +39,7 @@ def _write_cases(generator) -> list[Case]:
         case(7, 9, [0, 1, 2, 6, 3, 4, 5]),
         case(6, 10, [5, 3, 0, 1, 4], about="other ids for PAD, BOS and EOS"),
         case(9, 3, [0, 1, 2, 8, 7, 6, 5], about="cut off at max_len"),
+        case(9, 12, [0, 1, 2, 5, 8, 3, 6, 4, 7], about="a model that is not sure of the next token", is_sure=False),
     ]
 
 

@@ -127,3 +127,12 @@ with wrong("It starts with the EOS token"):
             if ids[-1] == eos_id:
                 break
         return ids
+
+
+with wrong("It goes wrong here: a model that is not sure of the next token"):
+
+    def fixed_write(next_logits, bos_id, eos_id, pad_id, max_len):
+        ids = torch.tensor([bos_id])
+        while ids[-1] != eos_id and len(ids) < max_len:
+            ids = torch.cat([ids, torch.multinomial(next_logits(ids).softmax(dim=-1), 1)])
+        return ids
