@@ -97,6 +97,16 @@ def test_what_one_draw_has_shown_stays():
     assert influence(function, torch.tensor([4, 5, 6, 7]))[:, 3].all()
 
 
+@pytest.mark.parametrize(("change", "seen"), [(1e-4, True), (3e-6, False)])
+def test_without_a_gradient_a_change_counts_from_a_hundred_roundings_on(change, seen):
+    moved = influence(lambda x: torch.ones(4, 1) + change * (x[3].detach() > 0).any(), X)
+    assert moved[:, 3].all() == seen and not moved[:, :3].any()
+
+
+def test_an_output_that_becomes_nan_has_changed():
+    assert influence(lambda x: torch.where(x[3].detach().sum() > 0, torch.nan, torch.ones(4, 1)), X)[:, 3].all()
+
+
 def test_leaks_are_the_pairs_of_an_output_and_a_later_token():
     assert leaks(lambda x: x.cumsum(dim=0), X) == []
     assert leaks(shifted, X) == [(0, 1), (1, 2), (2, 3)]
@@ -123,6 +133,8 @@ def test_bad_input():
             influence(lambda x: x, x)
     with pytest.raises(ValueError, match=r"x has shape \(0,\); expected ids \(T,\) or \(B, T\), not empty"):
         influence(lambda x: x, torch.zeros(0, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"x has shape \(1, 2, 2\); expected ids \(T,\) or \(B, T\)"):
+        influence(lambda x: x, torch.ones(1, 2, 2, dtype=torch.int64))
     with pytest.raises(ValueError, match=r"x is a tensor of torch.bool; expected tokens as floats, or ids as whole"):
         influence(lambda x: x, X > 0)
     with pytest.raises(
@@ -131,12 +143,18 @@ def test_bad_input():
         influence(lambda x: x[:3], X)
     with pytest.raises(ValueError, match="function returned a NoneType; expected one output per token"):
         influence(lambda x: None, X)
+    with pytest.raises(ValueError, match="function returned a str; expected one output per token"):
+        influence(lambda x: "outputs", X)
     with pytest.raises(ValueError, match="draws is 0; expected a whole number, 1 or more"):
         leaks(lambda x: x, X, draws=0)
-    with pytest.raises(ValueError, match="x contains no id above 0; expected vocab_size"):
+    with pytest.raises(
+        ValueError, match=r"^x contains no id above 0; expected vocab_size, so that other ids can replace them$"
+    ):
         leaks(lambda x: x, torch.zeros(4, dtype=torch.int64))
     with pytest.raises(ValueError, match="vocab_size is 3; expected more than the largest id in x, 3"):
         leaks(lambda x: x, torch.arange(4), vocab_size=3)
+    with pytest.raises(ValueError, match="vocab_size is 1; expected more than the largest id in x, 0"):
+        leaks(lambda x: x, torch.zeros(4, dtype=torch.int64), vocab_size=1)
     numbers = torch.Generator().manual_seed(0)
     with pytest.raises(ValueError, match=r"^function gives .* for the same x; .* no state kept between calls$"):
         leaks(lambda x: x + torch.rand(4, 3, generator=numbers), X)
@@ -403,6 +421,16 @@ def test_a_row_of_nan_hides_no_leak_in_the_others():
     assert leaks(function, torch.randn(4, 64)) == [(1, 3)]
 
 
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+def test_a_row_without_numbers_hides_no_leak_in_small_ones(value):
+    def function(x):
+        outputs = 1e-9 * x.detach().flip(0)
+        outputs[3] = value
+        return outputs
+
+    assert leaks(function, X) == [(0, 3), (1, 2)]
+
+
 def test_both_ways_through_a_module_are_examined():
     assert leaks(lambda x: x.cumsum(0) if torch.is_grad_enabled() else x.flip(0), X) == [(0, 3), (1, 2)]
     assert leaks(lambda x: x.flip(0) if torch.is_grad_enabled() else x.cumsum(0), X) == [(0, 3), (1, 2)]
@@ -425,6 +453,15 @@ def test_ids_are_replaced_by_ids_of_the_vocabulary():
     assert seen <= set(range(4)) and len(seen) > 2
     influence(function, torch.tensor([2, 3]), vocab_size=50, draws=20)
     assert max(seen) > 20
+    assert torch.equal(
+        influence(lambda ids: (ids > 9).cumsum(dim=0), torch.tensor([0, 1]), vocab_size=50), LOWER[:2, :2]
+    )
+
+
+@pytest.mark.parametrize("vocab_size", [None, 2])
+def test_two_ids_are_enough(vocab_size):
+    moved = influence(lambda ids: ids.flip(0), torch.tensor([0, 1]), vocab_size=vocab_size)
+    assert torch.equal(moved, torch.eye(2, dtype=torch.bool).flip(0))
 
 
 def test_a_padding_mask_is_what_ids_decide():
