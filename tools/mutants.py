@@ -65,7 +65,7 @@ MODULES = {
     "tasks": ["tests/test_sentence_pairs.py", "tests/test_stream.py", "tests/test_prose.py", "tests/test_checks.py"],
     "pretrained": ["tests/test_words.py"],
     "parallel": [],
-    "plots": ["tests/looks", "tests/test_words.py", "tests/test_checks.py"],
+    "plots": ["tests/looks", "tests/test_display.py", "tests/test_words.py", "tests/test_checks.py"],
 }
 LEFT_OUT = [f"-pno:{plugin}" for plugin in ("logging", "anyio", "cacheprovider", "xdist", "nbval")]
 PYTEST = ["-q", "-o", "addopts=", "--tb=native", "-p", "tools.mutants", *LEFT_OUT]
