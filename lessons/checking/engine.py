@@ -417,6 +417,8 @@ class Exercise:
     def _first_broken(self, case: Case, got: Outcome, want: Outcome) -> str:
         if not case.inputs:
             return worded("That is not it. Work it out on paper once more, or unfold a hint.")
+        if got.returned:
+            return worded("{name} ran to its end, but its result cannot be used.", name=self.name)
         if got.error is not None:
             return worded("{name} could not be run to its end.", name=self.name)
         if len(got.results) != len(want.results):

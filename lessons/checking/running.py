@@ -47,6 +47,7 @@ class Outcome:
     error: BaseException | None = None
     error_text: str = ""
     settings: tuple[str, ...] = ()  # those that the call altered: they were put back
+    returned: bool = False  # with an error: the function had returned, and what it gave was of no use
 
     def same_as(self, other: "Outcome") -> bool:
         if self.error is not None or other.error is not None:
@@ -87,8 +88,9 @@ def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like
     Whatever is raised becomes part of the outcome, but for an interrupt by the learner or by the time limit.
     """
     function = candidate if callable(candidate) else lambda: candidate
+    returned: list[bool] = []
     if like is not None and not is_class(candidate):
-        function = _examined(function, like.results)
+        function = _examined(function, like.results, returned)
     inputs = [x.detach().clone() if is_tensor(x) else deepcopy(x) for x in case.inputs.values()]
     floats = [x for x in inputs if is_tensor(x) and x.is_floating_point()] if case.gradients else []
     for tensor in floats:
@@ -104,7 +106,7 @@ def run(call: Callable[..., Any], candidate: Any, case: Case, outputs: int, like
     if error is not None:
         text, _ = _guarded(lambda: shortened(str(error)), before, settings)
         text = worded("(its text cannot be shown)") if text is None else text
-        return Outcome(error=error, error_text=text, settings=tuple(settings))
+        return Outcome(error=error, error_text=text, settings=tuple(settings), returned=returned[-1:] == [True])
     small = [x for x in results if not is_tensor(x) or x.numel() <= LARGE]
     gradients, failed = _guarded(lambda: gradients_of(small, floats), before, settings)
     if failed is not None:  # in a backward that the learner wrote
@@ -127,14 +129,16 @@ def _guarded(work: Callable[[], Any], before: list[Any], settings: list[str]) ->
         settings += state.put_back(before)
 
 
-def _examined(function: Callable[..., Any], wanted: Sequence[Any]) -> Callable[..., Any]:
+def _examined(function: Callable[..., Any], wanted: Sequence[Any], returned: list[bool]) -> Callable[..., Any]:
     """The function, but what it gives is safe to hand to torch, and where several results are wanted and come
-    stacked in one tensor or array, they come apart, as in `a, b = function(x)`.
+    stacked in one tensor or array, they come apart, as in `a, b = function(x)`. returned: whether each call did.
     """
     shapes = {tuple(x.shape) if is_tensor(x) else None for x in wanted}
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        returned.append(False)
         result = function(*args, **kwargs)
+        returned[-1] = True
         _refuse_pretenders(result)
         if len(wanted) > 1 and type(result) in (Tensor, np.ndarray) and result.ndim and len(result) == len(wanted):
             return tuple(result) if shapes == {tuple(result.shape[1:])} else result

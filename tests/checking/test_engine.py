@@ -224,6 +224,18 @@ def test_the_shapes_in_the_line_that_raised(line, shapes):
     assert toy.check(cell(text)).message.endswith(f"in line 3 of your cell: {line}{shapes}")
 
 
+@pytest.mark.parametrize(("result", "raised"), [("x", "IndexError"), ("[x, x.tolist()]", "AttributeError")])
+def test_a_result_of_no_use_did_not_stop_the_function(result, raised):
+    def call(candidate, x):
+        return candidate(x)[1].exp()
+
+    pair = Exercise("my_pair", lambda x: [x, x[0]], lambda g: [Case({"x": X[:1]})], [], [], call=call)
+    message = pair.check(cell(f"def my_pair(x):\n    return {result}\n", "my_pair")).message
+    assert message.startswith(f"my_pair ran to its end, but its result cannot be used.\nIt raised {raised}: ")
+    message = pair.check(cell("def my_pair(x):\n    return x[3]\n", "my_pair")).message
+    assert message.startswith("my_pair could not be run to its end.\nIt raised IndexError: ")
+
+
 def test_the_innermost_line_of_the_cell_is_quoted():
     text = "def helper(x):\n    return x.reshape(100)\n\n\ndef my_shares(x):\n    return helper(x)\n"
     assert "in line 2 of your cell: return x.reshape(100)\n" in toy.check(cell(text)).message
@@ -248,7 +260,7 @@ def test_an_exception_is_named_by_its_text():
         (lambda x: shares(x).to(torch.complex64), "Kind of number: the result holds complex numbers"),
         (
             lambda x: shares(x).to_sparse(),
-            "my_shares could not be run to its end.\nIt raised TypeError: the result is not",
+            "my_shares ran to its end, but its result cannot be used.\nIt raised TypeError: the result is not",
         ),
         (lambda x: shares(x) * torch.nan, "NaN: the result has it in 6 of 6 places, first at [0, 0]."),
         (lambda: X, "my_shares could not be run to its end.\nIt raised TypeError"),
