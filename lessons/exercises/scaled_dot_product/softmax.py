@@ -62,8 +62,8 @@ soft_rows = Exercise(
         ),
         Mistake(
             lambda s: s.exp() / s.exp().sum(dim=-1),
-            "A sum or a maximum over the last axis has one number per row, (…, Q), and does not fit (…, Q, K). "
-            "keepdim=True keeps the axis with size 1, so the number is broadcast along its row.",
+            "A sum or a maximum over the last axis has one number per row, (…, Q). Next to (…, Q, K) these numbers "
+            "are aligned with the keys. keepdim=True keeps the axis with size 1, so each is broadcast along its row.",
         ),
         Mistake(
             edited(softmax, "scores.amax", "scores.max"),
