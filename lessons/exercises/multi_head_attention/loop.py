@@ -208,7 +208,7 @@ head_loop = Exercise(
     ],
     solution="""
         def my_loop(x, w_q, w_k, w_v):
-            share = w_q.size(0) // w_k.size(0)  # as many heads share keys and values
+            share = w_q.size(0) // w_k.size(0)  # this many heads share keys and values
             outputs = []
             for head in range(w_q.size(0)):
                 k, v = x @ w_k[head // share], x @ w_v[head // share]
