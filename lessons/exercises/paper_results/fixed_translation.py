@@ -96,7 +96,7 @@ forcing_hunt = Exercise(
         ),
         Mistake(
             edited(translation, *EOS_KEPT),
-            "The result contains the EOS token, which would add matches to BLEU.",
+            "The result contains the EOS token, which isn't a word of the translation.",
         ),
         Mistake(
             edited(translation, "ids[1:]", "ids"),
