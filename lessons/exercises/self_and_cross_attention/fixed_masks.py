@@ -64,8 +64,8 @@ bug_hunt = Exercise(
                 "masks.causal(tgt.size(1)) & masks.padding(tgt, pad_id=src_pad_id), "
                 "masks.padding(src, pad_id=tgt_pad_id)",
             ),
-            "The bug is still there, and cross-attention, which was right, is wrong now: its keys are the source, and "
-            "so is its padding id.",
+            "The bug is still there, and cross-attention, which was right, is wrong now: its keys come from the "
+            "source, and so must its padding id.",
             also=(
                 edited(
                     three_masks,
