@@ -351,8 +351,9 @@ def test_10_the_question_of_the_card():
         lambda x, mask: norm(attend(x, x, x, mask)[0]): "may attend",
         lambda x, mask: module(x, x, x, attn_mask=mask)[0]: "blocked",
         lambda x, mask: norm(attend(x, x, x, ~mask)[0]): "blocked",
-        lambda x, mask: (x @ x.T + mask).softmax(dim=-1) @ x: "hides nothing",
-        lambda x, mask: x: "hides nothing",
+        lambda x, mask: (x @ x.T + mask).softmax(dim=-1) @ x: "decides nothing here",
+        lambda x, mask: x: "decides nothing here",
+        lambda x, mask: attend(x, x, x, mask & causal(len(x)))[0]: "decides nothing here",
     }
     for seed in range(10):
         x = torch.randn(5, 6, generator=torch.Generator().manual_seed(seed))
