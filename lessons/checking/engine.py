@@ -64,7 +64,8 @@ class Exercise:
     lesson: the number of its lesson, "03"; without one, no progress is kept.
     name: what the learner's function (or answer) is called in the notebook.
     reference: gives the right result. What the learner writes is called in the same way, through `call`.
-    cases: draws the inputs, from the smallest; every size differs, but for one case in which swapped axes run.
+    cases: draws the inputs, from the smallest; every size differs, but for one case in which swapped axes run. In one
+        of them an axis of the result has size 1, so that a squeeze is found.
     laws: what every right result obeys: (case, results) -> what is broken, or None.
     outputs: the names of the results.
     solution: the smallest right answer, as a cell that is pasted over the stub: at most 88 characters wide, of nothing

@@ -89,15 +89,16 @@ def test_exercise_has_hints_and_a_solution(exercise):
     assert hints._repr_html_().count("<details") == len(hints.texts) + 1
 
 
-def check_damaged(exercise, change):
-    """Check what the reference gives, with its first result changed."""
+def check_damaged(exercise, change, places=slice(1)):
+    """Check what the reference gives, with its first result changed, or those at other places."""
 
     def call(candidate, *inputs):
         if inspect.unwrap(candidate) is not damage_me:
             return exercise.call(candidate, *inputs)
         result = exercise.call(exercise.reference, *inputs)
-        first, *rest = result if len(exercise.outputs) > 1 else [result]
-        return (change(first), *rest) if rest else change(first)
+        results = [*result] if len(exercise.outputs) > 1 else [result]
+        results[places] = map(change, results[places])
+        return tuple(results) if len(results) > 1 else results[0]
 
     damaged = copy.copy(exercise)  # what was computed for the exercise is kept: to all others `call` does what it did
     object.__setattr__(damaged, "call", call)
@@ -136,6 +137,24 @@ def test_what_nobody_foresaw_is_rejected(exercise, damage, few_combinations):
     assert not report.passed
     if report.mistake is None:
         assert re.search(story, report.message), report
+
+
+NEVER_ONE = {  # none of these results has an axis that a learner's code finds with size 1
+    *("decoding.choosing", "decoding.judging", "decoding.repeating", "from_the_paper_to_llama.trimming"),  # vocabulary
+    *("paper_results.ngrams", "training.schedule", "transformer.bug_hunt"),  # the check builds the axis
+    "from_the_paper_to_llama.bug_hunt",  # matrices of weights
+    "training.start_hunt",  # ids from BOS to EOS
+}
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in NEVER_ONE])
+def test_an_axis_of_size_one_stays(name, few_combinations):
+    def squeezed(x):
+        return x.squeeze() if isinstance(x, torch.Tensor) else x
+
+    exercise = FUNCTIONS[name]
+    has_axes = any(x.dim() for x in exercise._outcome(None, 0).results if isinstance(x, torch.Tensor))
+    assert check_damaged(exercise, squeezed, slice(None)).passed != has_axes
 
 
 @every_exercise

@@ -25,6 +25,7 @@ def _pooling_cases(generator) -> list[Case]:
         case([3, 3], 5, about="no padding at all"),
         case([2, 4, 1], 6, about="the padding is at the start of each sentence", left=True),
         case([4, 2, 3], 2, about="gradients", gradients=True),
+        case([3], 5, about="a batch of one"),
     ]
 
 

@@ -13,10 +13,10 @@ def previous_token_score(weights: Tensor) -> Tensor:
 
 
 def _score_cases(generator) -> list[Case]:
-    def case(h, t):
-        return Case({"weights": (2 * numbers(generator, h, t, t)).softmax(dim=-1)})
+    def case(h, t, about=""):
+        return Case({"weights": (2 * numbers(generator, h, t, t)).softmax(dim=-1)}, about=about)
 
-    return [case(2, 3), case(3, 5), case(4, 4)]
+    return [case(2, 3), case(3, 5), case(4, 4), case(1, 4, "a single head")]
 
 
 previous = Exercise(

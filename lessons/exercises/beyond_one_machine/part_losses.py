@@ -35,6 +35,7 @@ def _cases(generator) -> list[Case]:
         case(3, 2, 4, 5, [4, 4, 4, 4, 4, 4], "parts with equally many tokens"),
         case(2, 2, 3, 5, [3, 2, 0, 0], "a part of padding alone"),
         case(2, 2, 4, 5, [4, 2, 3, 1], "a pad_id that isn't 0", pad_id=3),
+        case(1, 2, 4, 5, [4, 2], "a single part"),
     ]
 
 

@@ -45,9 +45,9 @@ class DecoderLayerByHand(nn.Module):
 
 
 def _layer_cases(generator) -> list[Case]:
-    def case(d, h, f, t, s, first, about="", tgt=None, cross=None, gradients=False):
+    def case(d, h, f, t, s, first, about="", tgt=None, cross=None, gradients=False, batch=2):
         sizes = {"d_model": d, "num_heads": h, "d_ff": f, "norm_first": first}
-        sides = {"x": numbers(generator, 2, t, d), "memory": numbers(generator, 2, s, d) + 1}
+        sides = {"x": numbers(generator, batch, t, d), "memory": numbers(generator, batch, s, d) + 1}
         return Case(sizes | sides | {"tgt_allowed": tgt, "cross_allowed": cross}, about=about, gradients=gradients)
 
     padded = masks.padding_from_lengths([4, 2])
@@ -57,6 +57,7 @@ def _layer_cases(generator) -> list[Case]:
         case(4, 2, 5, 4, 4, True, "both masks, as many source as target tokens", masks.causal(4), padded),
         case(4, 2, 5, 3, 4, False, "both masks", masks.causal(3), padded),
         case(6, 2, 8, 3, 5, True, "gradients", gradients=True),
+        case(6, 2, 8, 3, 5, False, "a batch of one", batch=1),
     ]
 
 

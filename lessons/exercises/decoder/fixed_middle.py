@@ -35,9 +35,10 @@ bug_hunt = Exercise(
                 "memory": 2 * numbers(generator, s, d) + 1,
                 "w": numbers(generator, d, d),
                 "gain": numbers(generator, d),
-            }
+            },
+            about=about,
         )
-        for t, s, d in [(2, 3, 2), (3, 5, 4), (4, 4, 4)]
+        for t, s, d, about in [(2, 3, 2, ""), (3, 5, 4, ""), (4, 4, 4, ""), (1, 5, 4, "a single token")]
     ],
     mistakes=[
         Mistake(

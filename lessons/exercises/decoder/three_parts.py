@@ -64,6 +64,7 @@ def _parts_cases(generator) -> list[Case]:
         case(4, 4, 4, 4, False),
         case(2, 0, 3, 4, True, "no memory"),
         case(3, 0, 2, 4, False, "no memory, norm_first=False"),
+        case(1, 3, 4, 5, True, "a single token"),
     ]
 
 

@@ -38,6 +38,7 @@ def _beam_cases(generator) -> list[Case]:
         case(4, 4, [0, 2], 0, about="two are finished, and as many hypotheses as words"),
         case(3, 6, [2], 1, finished_at=-9.0, about="a finished one is too unlikely to stay"),
         case(3, 5, [0, 1, 2], 1, about="all are finished"),
+        case(1, 5, [], 0, about="a beam of width 1"),
     ]
 
 

@@ -17,16 +17,17 @@ def scores_of(log_probs: Tensor, ids: Tensor, pad_id: int, alpha: float) -> Tens
 
 
 def _score_cases(generator) -> list[Case]:
-    def case(log_probs, lengths, alpha, pad_id=0):
+    def case(log_probs, lengths, alpha, pad_id=0, about=""):
         longest = max(lengths) + 1
         rows = [[1, *range(4, 3 + n), 2, *[pad_id] * (longest - n - 1)] for n in lengths]
         inputs = {"log_probs": torch.tensor(log_probs), "ids": torch.tensor(rows), "pad_id": pad_id, "alpha": alpha}
-        return Case(inputs)
+        return Case(inputs, about=about)
 
     return [
         case([-2.0, -2.4], [1, 4], 1.0),
         case([-3.0, -3.3, -4.0], [2, 3, 7], 0.6),
         case([-1.0, -1.5, -2.0, -2.5], [4, 5, 1, 3], 2.0, pad_id=9),
+        case([-2.0], [3], 0.6, about="a single hypothesis"),
     ]
 
 

@@ -62,6 +62,7 @@ def _search_cases(generator) -> list[Case]:
         drawn(7, 3, 0, 1, 2, 8),
         drawn(8, 4, 5, 3, 1, 9),
         drawn(6, 3, 0, 1, 2, 2, "it is cut off at max_len"),
+        drawn(7, 1, 0, 1, 2, 8, "a beam of width 1"),
     ]
 
 

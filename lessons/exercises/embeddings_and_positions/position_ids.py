@@ -33,6 +33,7 @@ left_padding = Exercise(
         Case({"real": _padded_left([3, 6, 1], 7)}),
         Case({"real": _padded_left([2, 5, 3, 4], 5)}),
         Case({"real": _padded_left([3, 3], 3)}, about="no padding at all"),
+        Case({"real": _padded_left([3], 5)}, about="a batch of one"),
     ],
     outputs=("positions",),
     mistakes=[

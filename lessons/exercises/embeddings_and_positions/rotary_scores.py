@@ -20,7 +20,7 @@ def _score_cases(generator) -> list[Case]:
         inputs = {"q": numbers(generator, t, d), "k": numbers(generator, t, d), "angles": rotary_angles(t, d)}
         return Case(inputs, about=about, gradients=gradients)
 
-    return [case(3, 4), case(5, 8), case(4, 4), case(5, 6, "gradients", gradients=True)]
+    return [case(3, 4), case(5, 8), case(4, 4), case(5, 6, "gradients", gradients=True), case(1, 4, "a single token")]
 
 
 scores = Exercise(

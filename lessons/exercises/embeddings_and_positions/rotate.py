@@ -20,6 +20,7 @@ def _rotate_cases(generator) -> list[Case]:
         case(3, 6),
         case(4, 4),
         case(3, 8, "gradients", gradients=True),
+        case(1, 6, "a single token"),
     ]
 
 

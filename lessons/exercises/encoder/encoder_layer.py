@@ -39,8 +39,8 @@ class EncoderLayerByHand(nn.Module):
 
 
 def _layer_cases(generator) -> list[Case]:
-    def case(d, h, f, s, first, about="", allowed=None, gradients=False):
-        inputs = {"d_model": d, "num_heads": h, "d_ff": f, "norm_first": first, "x": numbers(generator, 2, s, d)}
+    def case(d, h, f, s, first, about="", allowed=None, gradients=False, batch=2):
+        inputs = {"d_model": d, "num_heads": h, "d_ff": f, "norm_first": first, "x": numbers(generator, batch, s, d)}
         return Case(inputs | {"allowed": allowed}, about=about, gradients=gradients)
 
     return [
@@ -49,6 +49,7 @@ def _layer_cases(generator) -> list[Case]:
         case(4, 2, 4, 4, True, "a padding mask (B, 1, 1, S)", masks.padding_from_lengths([4, 2])),
         case(4, 2, 5, 3, False, "a mask (S, S)", masks.causal(3)),
         case(6, 2, 8, 4, True, "gradients", gradients=True),
+        case(6, 2, 8, 4, False, "a batch of one", batch=1),
     ]
 
 

@@ -24,6 +24,7 @@ def _feed_forward_cases(generator) -> list[Case]:
         case(3, 5, 7),
         case(4, 4, 4),
         case(3, 4, 6, about="gradients", gradients=True),
+        case(1, 3, 4, about="a single token"),
     ]
 
 

@@ -34,9 +34,14 @@ def _stack(record, candidate, x, w, gains):
 def _stack_cases(generator) -> list[Case]:
     return [
         Case(
-            {"x": 2 * numbers(generator, t, d), "w": numbers(generator, n, d, d), "gains": numbers(generator, n + 1, d)}
+            {
+                "x": 2 * numbers(generator, t, d),
+                "w": numbers(generator, n, d, d),
+                "gains": numbers(generator, n + 1, d),
+            },
+            about=about,
         )
-        for t, d, n in [(2, 3, 1), (3, 5, 2), (4, 4, 4)]
+        for t, d, n, about in [(2, 3, 1, ""), (3, 5, 2, ""), (4, 4, 4, ""), (1, 4, 3, "a single token")]
     ]
 
 

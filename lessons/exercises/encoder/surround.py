@@ -47,6 +47,7 @@ def _surround_cases(generator) -> list[Case]:
             (4, 4, False, False, ""),
             (2, 3, True, True, TWO),
             (3, 4, True, True, TWO),
+            (1, 4, True, False, "a single token"),
         ]
     ]
 

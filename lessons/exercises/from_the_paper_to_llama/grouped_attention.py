@@ -35,6 +35,7 @@ def _grouped_cases(generator) -> list[Case]:
         case(4, 1, 3, 5, "one head of keys and values for all"),
         case(3, 3, 4, 2, "as many heads of keys as of queries"),
         case(4, 2, 3, 6, "gradients", gradients=True),
+        case(1, 1, 3, 4, "a single head"),
     ]
 
 

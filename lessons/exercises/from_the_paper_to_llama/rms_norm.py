@@ -28,6 +28,7 @@ def _norm_cases(generator) -> list[Case]:
         Case(zeros, "a token of zeros"),
         case(3, 4, about="gradients", gradients=True),
         case(2, 3, about="a large eps", eps=0.5),
+        case(1, 4, about="a single token"),
     ]
 
 

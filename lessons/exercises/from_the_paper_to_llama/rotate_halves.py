@@ -28,6 +28,7 @@ def _rotate_cases(generator) -> list[Case]:
         case(3, 6),
         case(4, 8),
         case(3, 4, "gradients", gradients=True),
+        case(1, 6, "a single token"),
     ]
 
 

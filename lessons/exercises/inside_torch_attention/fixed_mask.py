@@ -22,8 +22,13 @@ bug_hunt = Exercise(
     name="fixed_mask",
     reference=sentence_mask,
     cases=lambda generator: [
-        Case({"blocked": some_blocked(generator, batch, length, keys), "num_heads": heads})
-        for batch, heads, length, keys in [(2, 3, 4, 5), (4, 2, 3, 6), (3, 3, 3, 3)]
+        Case({"blocked": some_blocked(generator, batch, length, keys), "num_heads": heads}, about=about)
+        for batch, heads, length, keys, about in [
+            (2, 3, 4, 5, ""),
+            (4, 2, 3, 6, ""),
+            (3, 3, 3, 3, ""),
+            (2, 3, 1, 5, "a single query"),
+        ]
     ],
     outputs=("attn_mask",),
     mistakes=[

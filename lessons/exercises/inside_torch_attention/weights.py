@@ -30,6 +30,7 @@ def _weights_cases(generator: torch.Generator) -> list[Case]:
         case(6, 3, 4, 3, 2 * numbers(generator, 6, 3, 4), about="a mask that holds a bias"),
         case(2, 3, 4, 3, hidden(2, 3, 4), about="gradients", gradients=True),
         large,
+        case(6, 1, 4, 3, hidden(6, 1, 4), about="a single query"),
     ]
 
 

@@ -71,6 +71,7 @@ def _block_cases(generator) -> list[Case]:
         case(3, 7, 2, 4, 1, "blocks of one key"),
         large(3, 9, 2, 4, "scores of several thousand"),
         case(2, 7, 3, 4, 3, "all scores far below 0", shift=-300.0),
+        case(1, 7, 3, 4, 3, "a single query"),
     ]
 
 

@@ -32,6 +32,7 @@ def _embed_cases(generator) -> list[Case]:
         case([3, 2], 4, 6, "two documents"),
         case([2, 3, 3], 6, 2, "a table of positions that is as long as the longest document", max_len=3),
         case([2, 3, 1], 3, 4, "gradients", gradients=True),
+        case([1], 4, 3, "a single token"),
     ]
 
 

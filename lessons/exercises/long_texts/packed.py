@@ -25,6 +25,7 @@ def _packed_cases(generator) -> list[Case]:
             ([4, 1, 3, 2], ""),
             ([5], "one document"),
             ([2, 0, 3], "an empty document"),
+            ([1], "a single token"),
         ]
     ]
 

@@ -32,9 +32,15 @@ for_torch = Exercise(
                 "tgt": padded_ids(generator, b, t, tp).flip(0),
                 "src_pad_id": sp,
                 "tgt_pad_id": tp,
-            }
+            },
+            about=about,
         )
-        for b, s, t, sp, tp in [(2, 3, 4, 1, 3), (3, 5, 6, 7, 2), (4, 4, 4, 5, 6)]
+        for b, s, t, sp, tp, about in [
+            (2, 3, 4, 1, 3, ""),
+            (3, 5, 6, 7, 2, ""),
+            (4, 4, 4, 5, 6, ""),
+            (1, 3, 5, 0, 2, "a batch of one"),
+        ]
     ],
     outputs=("src_key_padding_mask", "tgt_mask", "tgt_key_padding_mask", "memory_key_padding_mask"),
     mistakes=[

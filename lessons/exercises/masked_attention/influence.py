@@ -130,6 +130,7 @@ def _cases(generator: torch.Generator) -> list[Case]:
             {"function": _causal_convolutions_by_fourier_transform, "x": numbers(generator, 6, 3)},
             about="a function that is causal except for rounding",
         ),
+        Case({"function": _adds_up, "x": numbers(generator, 1, 3)}, about="a single token"),
     ]
 
 

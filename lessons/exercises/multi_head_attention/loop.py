@@ -38,6 +38,7 @@ head_loop = Exercise(
             (3, 5, 6, 3, 2, SHARED),
             (4, 3, 6, 2, 2, SHARED),
             (2, 4, 3, 1, 2, SHARED),
+            (1, 3, 2, 2, 4, "a single token"),
         ]
     ],
     mistakes=[

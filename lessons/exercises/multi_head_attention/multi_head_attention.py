@@ -34,9 +34,9 @@ NO_KEY = "a query with nothing to attend to"
 
 
 def _module_cases(generator) -> list[Case]:
-    def case(d_model, num_heads, queries, keys, about="", allowed=None, gradients=False):
-        query, key = numbers(generator, 2, queries, d_model), numbers(generator, 2, keys, d_model)
-        value = numbers(generator, 2, keys, d_model)
+    def case(d_model, num_heads, queries, keys, about="", allowed=None, gradients=False, batch=2):
+        query, key = numbers(generator, batch, queries, d_model), numbers(generator, batch, keys, d_model)
+        value = numbers(generator, batch, keys, d_model)
         inputs = {"d_model": d_model, "num_heads": num_heads, "query": query, "key": key, "value": value}
         return Case(inputs | {"allowed": allowed}, about=about, gradients=gradients)
 
@@ -56,6 +56,7 @@ def _module_cases(generator) -> list[Case]:
         case(12, 4, 5, 7, "a mask (B, H, Q, K), another for each head", some),
         case(6, 2, 5, 7, NO_KEY, strict),
         case(6, 3, 4, 5, "gradients", gradients=True),
+        case(6, 2, 1, 5, "a batch of one, with a single query", batch=1),
     ]
 
 

@@ -52,6 +52,7 @@ def _hunt_cases(generator) -> list[Case]:
         case(10, [4, 5, 6, 7, 8, 9], [3, 4, 6], 9),
         case(8, [3, 4, 5], [3, 6, 4, 7, 5, 4, 6], 4, about="longer than max_len"),
         case(9, [3, 4, 5, 6], [7, 4, 8, 6, 3], 10, about="other ids for BOS and EOS", bos_id=0, eos_id=1),
+        case(8, [3, 4], [6], 5, about="a translation of a single token"),
     ]
 
 

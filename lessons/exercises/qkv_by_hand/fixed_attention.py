@@ -24,7 +24,8 @@ bug_hunt = Exercise(
     name="fixed_attention",
     reference=attention,
     cases=lambda generator: [
-        Case(projection_inputs(numbers, generator, *size)) for size in [(2, 3, 4, 5), (4, 3, 3, 3), (7, 5, 6, 2)]
+        *(Case(projection_inputs(numbers, generator, *size)) for size in [(2, 3, 4, 5), (4, 3, 3, 3), (7, 5, 6, 2)]),
+        Case(projection_inputs(numbers, generator, 1, 3, 4, 5), about="a single token"),
     ],
     mistakes=[
         Mistake(

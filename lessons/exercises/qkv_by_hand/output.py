@@ -15,8 +15,13 @@ mixtures = Exercise(
     name="my_output",
     reference=mix_values,
     cases=lambda generator: [
-        Case({"weights": numbers(generator, q, k).softmax(-1), "v": draw(generator, k, d_v)})
-        for draw, q, k, d_v in [(small_numbers, 2, 3, 4), (small_numbers, 3, 3, 3), (numbers, 5, 7, 6)]
+        Case({"weights": numbers(generator, q, k).softmax(-1), "v": draw(generator, k, d_v)}, about=about)
+        for draw, q, k, d_v, about in [
+            (small_numbers, 2, 3, 4, ""),
+            (small_numbers, 3, 3, 3, ""),
+            (numbers, 5, 7, 6, ""),
+            (small_numbers, 1, 4, 3, "a single query"),
+        ]
     ],
     mistakes=[
         Mistake(

@@ -15,7 +15,10 @@ def project(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> tuple[Tensor, T
 
 def _projection_cases(generator) -> list[Case]:
     sizes = [(small_numbers, 2, 3, 4, 5), (small_numbers, 4, 3, 3, 3), (numbers, 7, 5, 6, 2)]
-    return [Case(projection_inputs(draw, generator, *size)) for draw, *size in sizes]
+    return [
+        *(Case(projection_inputs(draw, generator, *size)) for draw, *size in sizes),
+        Case(projection_inputs(small_numbers, generator, 1, 3, 4, 2), about="a single token"),
+    ]
 
 
 projections = Exercise(

@@ -18,8 +18,13 @@ score_table = Exercise(
     name="my_scores",
     reference=scores,
     cases=lambda generator: [
-        Case({"q": draw(generator, queries, d), "k": draw(generator, keys, d)})
-        for draw, queries, keys, d in [(small_numbers, 2, 4, 3), (small_numbers, 3, 3, 3), (numbers, 5, 6, 7)]
+        Case({"q": draw(generator, queries, d), "k": draw(generator, keys, d)}, about=about)
+        for draw, queries, keys, d, about in [
+            (small_numbers, 2, 4, 3, ""),
+            (small_numbers, 3, 3, 3, ""),
+            (numbers, 5, 6, 7, ""),
+            (small_numbers, 1, 4, 3, "a single query"),
+        ]
     ],
     mistakes=[
         Mistake(

@@ -14,19 +14,24 @@ def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
 
-def _pairs(generator) -> list[dict[str, Tensor]]:
-    shapes = [((2, 3), (4, 3)), ((5, 7), (6, 7)), ((2, 5, 7), (2, 6, 7)), ((2, 3, 5, 7), (2, 3, 4, 7))]
-    return [{"q": numbers(generator, *a), "k": numbers(generator, *b)} for a, b in shapes]
+def _scaling_cases(generator) -> list[Case]:
+    return [
+        Case({"q": numbers(generator, *q), "k": numbers(generator, *k)}, about=about)
+        for q, k, about in [
+            ((2, 3), (4, 3), ""),
+            ((5, 7), (6, 7), ""),
+            ((2, 5, 7), (2, 6, 7), "a batch axis in front"),
+            ((2, 3, 5, 7), (2, 3, 4, 7), "two axes in front"),
+            ((1, 1, 4), (1, 5, 4), "a batch of one, with a single query"),
+        ]
+    ]
 
 
 scaling = Exercise(
     lesson="02",
     name="my_scaled_scores",
     reference=scaled_scores,
-    cases=lambda generator: [
-        Case(inputs, about=("", "", "a batch axis in front", "two axes in front")[i])
-        for i, inputs in enumerate(_pairs(generator))
-    ],
+    cases=_scaling_cases,
     mistakes=[
         Mistake(
             edited(scaled_scores, " / math.sqrt(q.size(-1))", ""),

@@ -8,4 +8,10 @@ def attention_cases(generator) -> list[Case]:
     cases = [Case({n: numbers(generator, *s) for n, s in zip("qkv", shapes)}) for shapes in sizes]
     one = {n: numbers(generator, *s) for n, s in zip("qkv", [(2, 3, 4), (2, 5, 4), (2, 5, 6)])}
     two = {n: numbers(generator, *s) for n, s in zip("qkv", [(2, 3, 5, 7), (2, 3, 6, 7), (2, 3, 6, 4)])}
-    return [*cases, Case(one, about="a batch axis in front"), Case(two, about="two axes in front, batch and heads")]
+    single = {n: numbers(generator, *s) for n, s in zip("qkv", [(1, 1, 4), (1, 5, 4), (1, 5, 3)])}
+    return [
+        *cases,
+        Case(one, about="a batch axis in front"),
+        Case(two, about="two axes in front, batch and heads"),
+        Case(single, about="a batch of one, with a single query"),
+    ]

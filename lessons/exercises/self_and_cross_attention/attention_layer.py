@@ -57,6 +57,10 @@ def _layer_cases(generator) -> list[Case]:
         Case(_layer_inputs(generator, 2, 3, (4, 5, 6), batch=(2, 3)) | {"allowed": None}, about="two axes in front"),
         Case(large | {"allowed": None}, about="scores of a hundred and more"),
         Case(empty, about=EMPTY, gradients=True),
+        Case(
+            _layer_inputs(generator, 1, 5, (4, 3, 2), batch=(1,)) | {"allowed": None},
+            about="a batch of one, with a single query",
+        ),
     ]
 
 

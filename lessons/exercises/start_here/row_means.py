@@ -20,6 +20,7 @@ row_means = Exercise(
         Case({"x": small_numbers(generator, 2, 3)}),
         Case({"x": small_numbers(generator, 3, 3)}),
         Case({"x": numbers(generator, 5, 7)}),
+        Case({"x": small_numbers(generator, 1, 3)}, about="a single row"),
     ],
     mistakes=[
         Mistake(

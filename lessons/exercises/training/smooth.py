@@ -24,7 +24,14 @@ def _smooth_cases(generator) -> list[Case]:
         return Case({"targets": targets, "vocab_size": vocab_size, "smoothing": smoothing}, about=about)
 
     last_is_rare = Case({"targets": torch.tensor([1, 0, 2]), "vocab_size": 5, "smoothing": 0.1}, about=RARE)
-    return [case(2, 4, 0.2), case(5, 6, 0.1), case(6, 6, 0.5), case(3, 5, 0.0, "no smoothing"), last_is_rare]
+    return [
+        case(2, 4, 0.2),
+        case(5, 6, 0.1),
+        case(6, 6, 0.5),
+        case(3, 5, 0.0, "no smoothing"),
+        last_is_rare,
+        case(1, 5, 0.2, "a single token"),
+    ]
 
 
 smoothing = Exercise(

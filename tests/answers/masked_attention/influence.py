@@ -116,7 +116,7 @@ edit("torch.randn_like(x[j])", "torch.tensor([3.0, -2.0, 5.0])", "The shapes the
 edit(
     "(function(y) - before).norm(dim=-1)",
     "(function(y).norm(dim=-1) - before.norm(dim=-1)).abs()",
-    "For 16 of the 17 inputs",
+    "For 17 of the 18 inputs",
     of=4,
 )
 

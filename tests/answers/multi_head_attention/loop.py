@@ -154,3 +154,7 @@ edit("attend(x @ q", "attend(x @ w_q[h // share]", "got the same queries, too")
 edit(
     "w_k[h // share], x @ w_v[h // share]", "w_k[h % share], x @ w_v[h % share]", "it starts again at 0 with each group"
 )
+
+edit(
+    "zip(w_q, w_k, w_v)], dim=-1)", "zip(w_q, w_k, w_v)], dim=-1).squeeze()", "It goes wrong here: a single token", of=2
+)

@@ -119,3 +119,5 @@ with wrong("only the value of the best key"):
 
 
 edit("product_attention(q", "product_attention(q / math.sqrt(q.size(-1))", "or by √d twice", of=1)
+
+edit("my_softmax(my_scaled_scores(q, k)) @ v", "(my_softmax(my_scaled_scores(q, k)) @ v).squeeze()", "a batch of one")

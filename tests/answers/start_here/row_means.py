@@ -95,3 +95,9 @@ with wrong("the smallest numbers of the rows"):
 
     def my_row_means(x):
         return x.min(dim=1).values
+
+
+with wrong("It goes wrong here: a single row"):
+
+    def my_row_means(x):
+        return x.mean(dim=1, keepdim=True).squeeze()
