@@ -109,7 +109,8 @@ norm = Exercise(
         ),
         Mistake(
             edited(layer_norm, "+ eps", "+ 1e-5"),
-            "You did not use the argument eps. (torch's default is 1e-5; a call that leaves eps out gets that.)",
+            "eps is not added to the variance: √(variance + eps). (torch's default is 1e-5; a call that leaves eps out "
+            "gets that.)",
         ),
         Mistake(
             edited(layer_norm, "(x - mean)", "x - mean"),

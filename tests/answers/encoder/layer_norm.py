@@ -58,7 +58,8 @@ with wrong("D − 1, not D, and eps is missing"):
         return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) * weight + bias
 
 
-edit("], weight, bias, eps", "], weight, bias", "did not use the argument eps", of=1)
+edit("], weight, bias, eps", "], weight, bias", "eps is not added to the variance", of=1)
+edit("variance + eps", "variance.clamp(min=eps)", "eps is not added to the variance")
 
 with wrong("You used the sum of the squares"):
 
