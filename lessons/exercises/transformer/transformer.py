@@ -171,8 +171,8 @@ together = Exercise(
                 "masks.padding(src, pad_id=PAD)",
                 "masks.padding(src, pad_id=PAD) & masks.padding(src, pad_id=PAD).mT",
             ),
-            "You blocked source padding as a query. In cross-attention the queries are target tokens, so this mask, "
-            "(B, 1, S, S), fits there only if T = S. A padding mask is a rule about keys: (B, 1, 1, S).",
+            "Your source mask is (B, 1, S, S), a rule about queries, too. In cross-attention the queries are target "
+            "tokens, so it fits there only if T = S. Hide source padding as a key, and nothing else: (B, 1, 1, S).",
         ),
         Mistake(
             edited(

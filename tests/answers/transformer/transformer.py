@@ -134,6 +134,7 @@ edit("encode(embed_src(src), source)", "encode(embed_src(src), source & source.m
 edit("encode(embed_src(src), source)", "encode(embed_src(src), source.mT)", "You blocked source padding as a query")
 
 edit("masks.padding(src, pad_id=0)", "masks.padding(src, pad_id=0) & masks.padding(src, pad_id=0).mT", "only if T = S")
+edit("masks.padding(src, pad_id=0)", "masks.padding(src, pad_id=0) & masks.causal(src.size(1))", "only if T = S")
 
 edit(
     "target, source))",
