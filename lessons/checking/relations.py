@@ -154,8 +154,9 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def _function_of(mine: Tensor, right: Tensor) -> str | None:
+    numbers = ~mine.isnan()  # NaN says nothing: the root of what is negative is NaN, and so is much else
     for story, function in FUNCTIONS.items():
-        if _close(mine, function(right)) and not _close(mine, right):
+        if _close(mine, function(right)) and not _close(mine[numbers], right[numbers]):
             return worded(story)
     return None
 

@@ -139,6 +139,11 @@ def test_what_else_it_may_be():
     assert relation(torch.ones(4, 4, dtype=torch.bool), CAUSAL, {"x": SQUARE}) == "All of yours is True."
 
 
+def test_nan_alone_is_no_function_of_what_is_expected():
+    assert relation(torch.full((3, 4), torch.nan), -POSITIVE, {}) == "All your numbers are nan."
+    assert relation(X.sqrt(), X, {}) == "Yours is the square root of what is expected."
+
+
 def test_no_relation():
     assert relation(OTHER, X, {}) is None
     assert relation(CAUSAL, SQUARE, {}) is None
