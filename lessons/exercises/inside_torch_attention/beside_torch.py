@@ -226,6 +226,6 @@ BORROWED = marked(
 )
 WHERE = marked(
     "It can replace torch's module wherever your own code calls it. Inside torch's layers it depends on their "
-    "settings: with batch_first=True, nn.TransformerEncoderLayer doesn't call it in evaluation without gradients, or "
-    "raises an error."
+    "settings: with batch_first=True and an even number of heads, nn.TransformerEncoderLayer doesn't call it in "
+    "evaluation without gradients, or raises an error."
 )
