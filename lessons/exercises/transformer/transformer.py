@@ -108,8 +108,8 @@ together = Exercise(
         ),
         Mistake(
             edited(run_model, "memory, tgt_allowed, src_allowed", "memory, src_allowed, tgt_allowed"),
-            "The two masks of decode are swapped: first that of the target, for self-attention, then that of the "
-            "source, for cross-attention.",
+            "decode got the source mask in place of the target mask. It takes x, the memory, the target mask, for "
+            "self-attention, and the source mask, for cross-attention. Are two of them swapped, or is one missing?",
         ),
         Mistake(
             edited(run_model, "masks.causal(tgt.size(1))", "masks.causal(src.size(1))"),
@@ -148,7 +148,8 @@ together = Exercise(
         ),
         Mistake(
             edited(run_model, " & ", " | "),
-            "The two target masks were combined with |, so one of them is enough to allow a key. Both must: use &.",
+            "The two target masks were combined with |, or with +, which is the same here: one of them is enough to "
+            "allow a key. Both must: use &.",
         ),
         Mistake(
             edited(run_model, "memory, tgt_allowed, src_allowed", "memory, ~tgt_allowed, src_allowed"),

@@ -81,6 +81,8 @@ with wrong("were combined with |"):
         return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
 
 
+edit("] & torch", "] + torch", "or with +", of=1)
+
 with wrong("The target padding is not masked"):
 
     def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
@@ -90,7 +92,8 @@ with wrong("The target padding is not masked"):
 
 edit("masks.padding(src, pad_id=0)", "masks.padding(src, 0)", "takes the padding id by its name")
 
-edit("target, source))", "source, target))", "The two masks of decode are swapped")
+edit("target, source))", "source, target))", "got the source mask in place of the target mask")
+edit("memory, target, source))", "target, source))", "Are two of them swapped, or is one missing?")
 
 edit("masks.causal(tgt.size(1))", "masks.causal(src.size(1))", "The causal mask has the length of the source", of=2)
 
