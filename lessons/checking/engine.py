@@ -290,8 +290,8 @@ class Exercise:
         """What to say about a mistake that is not known."""
         first = wrong[0]
         told: list[str | None] = [self._first_broken(cases[first], got[first], want[first])]
-        gradients_alone = replace(got[first], gradients=want[first].gradients).same_as(want[first])
-        if cases[first].inputs and not gradients_alone:
+        results = replace(got[first], gradients=want[first].gradients, changed=want[first].changed)
+        if cases[first].inputs and not results.same_as(want[first]):
             relations = self._related(cases[first], [(got[i], want[i]) for i in wrong])
             told.append(self._right_ones(got[first], want[first]))
             told.append(self._miscounted(cases, got, want))

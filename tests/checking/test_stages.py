@@ -122,6 +122,16 @@ def test_no_step_is_named_where_only_gradients_are_wrong():
     assert "Right up to" not in message
 
 
+def test_no_step_is_named_where_only_an_argument_is_changed():
+    class Leaves(Two):
+        def forward(self, x):
+            return super().forward(x) + 0 * x.add_(1)
+
+    message = exercise.check(Leaves).message
+    assert message.startswith("The results aside, your code changed its argument x.")
+    assert "Right up to" not in message
+
+
 def test_no_step_is_named_where_a_relation_is_found():
     class Negative(Two):
         def forward(self, x):
