@@ -94,7 +94,7 @@ def wrong_form(name: str, mine: Any, right: Any) -> str | None:
         if is_tensor(right) and right.dtype == torch.bool and not right.dim() and type(mine) is not bool:
             return worded("Type: {name} is a {type}; expected True or False.", name=name, type=type(mine).__name__)
         story = worded("Type: {name} is a {type}; expected a tensor.", name=name, type=type(mine).__name__)
-        entries = mine if type(mine) in (tuple, list) else ()
+        entries: Any = mine if type(mine) in (tuple, list) else ()
         place = next((i for i, entry in enumerate(entries) if is_tensor(entry) and equal(entry, right)), None)
         if place is None:
             return story
