@@ -17,7 +17,7 @@ from PIL import Image
 from lessons.attention import attend
 from lessons.display import Branch, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
-from lessons.plots.pictures import SHADES, Picture, in_few_colors
+from lessons.plots.pictures import COLORS, SHADES, Picture, in_few_colors, take_picture, with_palette
 from lessons.source import as_html
 from lessons.vocabulary import Vocabulary
 
@@ -90,6 +90,29 @@ def test_areas_keep_their_color_and_edges_share_a_few():
     assert np.abs(kept - drawn.astype(int)).max() <= 255 / (SHADES - 1)
 
 
+def test_a_picture_has_at_most_so_many_colors():
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8))
+    for most, png in [(COLORS, with_palette(noise)), (4, with_palette(noise, 4))]:
+        assert len(Image.open(io.BytesIO(png)).getcolors()) <= most
+
+
+def test_the_stored_edition_takes_time_for_smaller_pictures(monkeypatch):
+    def size():
+        return len(take_picture(plot_matrix(torch.randn(12, 12).tolist()).figure, "many numbers").png)
+
+    torch.manual_seed(0)
+    monkeypatch.setenv("LESSONS_STORED_EDITION", "1")
+    stored = size()
+    torch.manual_seed(0)
+    monkeypatch.delenv("LESSONS_STORED_EDITION")
+    assert stored < size()
+
+
+def test_a_picture_tells_its_numbers_unless_they_were_measured():
+    assert "0.25" in take_picture(plot_matrix([[0.25]]).figure, "a number").text
+    assert take_picture(plot_matrix([[0.25]]).figure, "a number", measured=True).text == "measured here"
+
+
 def test_a_learner_gets_html_and_the_stored_edition_a_png(monkeypatch):
     picture = show(plot_matrix([[1.0, 2.0]]), alt="two numbers")
     monkeypatch.delenv("LESSONS_STORED_EDITION")
@@ -122,7 +145,8 @@ def test_a_figure_of_two_plots_is_told_from_left_to_right():
     figure, (left, right) = plt.subplots(1, 2)
     plot_matrix([[1.0]], ax=left, title="left")
     plot_matrix([[2.0]], ax=right, title="right")
-    assert re.search(r"left.*1\.00.*right.*2\.00", show(figure, alt="both").text, re.DOTALL)
+    text = show(figure, alt="both").text
+    assert re.search(r"left.*1\.00.*\nright.*2\.00", text, re.DOTALL)
 
 
 def test_an_empty_place_at_the_end_of_a_figure_leaves_no_empty_line():

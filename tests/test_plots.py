@@ -23,6 +23,7 @@ from lessons.plots import (
     plot_scores,
     plot_weights,
 )
+from lessons.plots.curves import DARK
 from lessons.plots.describe import describe
 from lessons.plots.pictures import take_picture
 
@@ -324,6 +325,11 @@ def test_logarithmic_axes(log, scales):
     assert (ax.get_xscale(), ax.get_yscale()) == scales
 
 
+def test_a_logarithmic_axis_marks_powers_of_two():
+    ax = plot_curves([1, 2, 3], CURVES, log="x")
+    assert ax.xaxis.get_transform().base == 2
+
+
 def test_a_curve_of_another_length_is_refused():
     with pytest.raises(ValueError, match="curve 'short' has shape \\(2,\\); expected \\(3,\\), one point for each x"):
         plot_curves([1, 2, 3], {**CURVES, "short": [1, 2]})
@@ -348,6 +354,16 @@ def test_a_bar_of_one_number_has_no_spread():
     assert names(ax.texts) == ["2.50"]
     assert np.isnan([line.get_ydata() for line in ax.get_lines()]).all()
     assert all(len(dots.get_offsets()) == 0 for dots in ax.collections)
+
+
+def test_each_number_of_a_bar_is_a_white_dot_with_a_dark_edge():
+    (dots,) = (each for each in plot_bars({"a": [1.0, 2.0]}).collections if len(each.get_offsets()))
+    np.testing.assert_allclose(dots.get_edgecolor()[0, :3], to_rgb(DARK))
+
+
+def test_more_histograms_than_colors():
+    ax = plot_histograms({f"sample {i}": [i, i + 1.0] for i in range(7)})
+    assert len(ax.get_legend().get_texts()) == 7
 
 
 def test_histograms_share_their_bins_and_each_sums_to_one():
@@ -459,7 +475,7 @@ def test_a_note_between_two_ticks_is_told_by_its_place():
 
 def test_a_logarithmic_axis_and_other_colors_are_told():
     plain, logarithmic = (describe(plot_curves([1, 2, 3], CURVES, xlabel="d", log=log)) for log in ("", "x"))
-    assert "d (logarithmic)" in logarithmic
+    assert logarithmic.startswith("d (logarithmic)\n")
     assert "logarithmic" not in plain
     assert describe(plot_matrix(VALUES, limits=(0, 1))) != describe(plot_matrix(VALUES, limits=(0, 2)))
 
@@ -470,10 +486,15 @@ def test_half_precision_is_drawn(dtype):
 
 
 @pytest.mark.parametrize(
-    "draw", [lambda: plot_bars({"a": []}), lambda: plot_histograms({}), lambda: plot_histograms({"a": []})]
+    ("draw", "message"),
+    [
+        (lambda: plot_bars({"a": []}), "a name has no numbers; expected at least one number for each name"),
+        (lambda: plot_histograms({}), "samples is empty; expected at least one name with its numbers"),
+        (lambda: plot_histograms({"a": []}), "a name has no numbers; expected at least one number for each name"),
+    ],
 )
-def test_nothing_to_draw_is_refused(draw):
-    with pytest.raises(ValueError, match="expected at least one"):
+def test_nothing_to_draw_is_refused(draw, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
         draw()
 
 
