@@ -236,6 +236,10 @@ def test_a_result_of_no_use_did_not_stop_the_function(result, raised):
     assert message.startswith("my_pair could not be run to its end.\nIt raised IndexError: ")
 
 
+def test_what_is_too_large_to_compare_is_not_computed_again():
+    assert "random" not in toy.check(lambda x: torch.rand(()).expand(10**4, 10**4)).message
+
+
 def test_the_innermost_line_of_the_cell_is_quoted():
     text = "def helper(x):\n    return x.reshape(100)\n\n\ndef my_shares(x):\n    return helper(x)\n"
     assert "in line 2 of your cell: return x.reshape(100)\n" in toy.check(cell(text)).message
