@@ -34,7 +34,7 @@ from tests.notebooks.test_notebooks import load_tool
 CARDS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "cards").glob("[0-9][0-9]_*.md"))}
 MOST_LINES = 25  # of code
 WIDEST = 88  # characters of code that fit on the page
-LONGEST = 60  # lines of a card: a screen
+LONGEST = 60  # lines of a card
 PAD = 0
 every_card = pytest.mark.parametrize("name", CARDS)
 five_draws = pytest.mark.parametrize("seed", range(5))
@@ -96,7 +96,7 @@ def _double():
 
 
 @every_card
-def test_a_card_fits_on_a_screen(name):
+def test_a_card_is_short_and_its_code_stands_alone(name):
     lines = [line for line in code_of(name).splitlines() if line.strip()]
     assert 0 < len(lines) <= MOST_LINES
     assert max(map(len, lines)) <= WIDEST
