@@ -135,7 +135,7 @@ class MultiHeadAttention(nn.Module):
 def set_key_size(model: nn.Module, size: int) -> None:
     """Give every MultiHeadAttention in the model queries and keys of this size in each head, with new weights.
 
-    The values keep their size. Attention Is All You Need, table 3, row B.
+    The values keep their size. Attention Is All You Need, table 3, rows B.
     """
     positive(size=size)
     for module in model.modules():

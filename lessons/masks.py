@@ -140,7 +140,7 @@ def packed(lengths: Sequence[int], *, offset: int = 0, device: torch.device | st
     lengths: of the documents, whole numbers; they sum to K. Q = K - offset: the first `offset` tokens are keys only.
     Returns `allowed` (Q, K). The tokens of each document also need positions that start anew.
 
-    T5, arXiv 1910.10683, section 3.1.2: "packing".
+    T5, arXiv 1910.10683, section 3.1.2. Mask: Llama 3, arXiv 2407.21783, section 3.2.
     """
     if isinstance(lengths, Tensor | str) or not isinstance(lengths, Sequence):
         raise ValueError(f"lengths is {kind(lengths)}; expected a list of whole numbers")

@@ -50,7 +50,7 @@ def rotary_angles(
 
     `offset` is the position of the first row. Returns (T, d / 2), T = num_positions, d = head_dim.
 
-    RoFormer, section 3.4.2; the angles are those of the sinusoids.
+    RoFormer, section 3.2.2; the angles are those of the sinusoids.
     """
     positive(head_dim=head_dim)
     if head_dim % 2:

@@ -1,6 +1,6 @@
 """Sampling the next token, from all tokens or from the most likely ones.
 
-Top-k: Hierarchical Neural Story Generation (arXiv 1805.04833), section 5.3. Top-p: The Curious Case of Neural Text
+Top-k: Hierarchical Neural Story Generation (arXiv 1805.04833), section 5.4. Top-p: The Curious Case of Neural Text
 Degeneration (arXiv 1904.09751), section 3.1.
 """
 
