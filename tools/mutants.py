@@ -2,6 +2,7 @@
 
 python -m tools.mutants                 all modules, one after the other; what was killed before isn't tried again
 python -m tools.mutants masks layers    these modules
+python -m tools.mutants tasks --every 5 of each file a fifth: the first mutant, the sixth, and so on
 python -m tools.mutants --report        what is known so far: a table, and the changes that no test noticed
 
 mutmut makes the mutants. Its own run starts pytest anew for each of them; here the tests of a module are collected
@@ -112,25 +113,25 @@ def mutate(path: Path) -> tuple[str, dict[str, dict[str, str]]]:
     return mutated.code, mutants
 
 
-def plant(module: str, tree: Path) -> None:
-    """Copy the repository to `tree`, the module with its mutants, which mutants.json describes."""
+def plant(module: str, tree: Path, every: int) -> None:
+    """Copy the repository to `tree`, the module with its mutants; mutants.json describes those that are tried."""
     shutil.rmtree(tree, ignore_errors=True)
     listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True)
     for name in filter(lambda name: (ROOT / name).exists(), listed.splitlines()):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, tree / name)
-    all_of_them: dict[str, dict[str, str]] = {}
+    tried: dict[str, dict[str, str]] = {}
     for path in files_of(module):
         code, mutants = mutate(path)
         (tree / path.relative_to(ROOT)).write_text(code)
-        all_of_them |= mutants
-    (tree / "mutants.json").write_text(json.dumps(all_of_them))
+        tried |= dict(list(mutants.items())[::every])
+    (tree / "mutants.json").write_text(json.dumps(tried))
 
 
-def run(module: str, seconds: float, chosen: list[str]) -> None:
+def run(module: str, seconds: float, chosen: list[str], every: int) -> None:
     """Try the mutants of one module in a process of its own."""
     tree = RESULTS / "trees" / module
-    plant(module, tree)
+    plant(module, tree, every)
     environment = {
         MODULE: module,
         "MUTANTS_RESULTS": str(RESULTS),
@@ -325,9 +326,10 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="say what is known; run nothing")
     parser.add_argument("--seconds", type=float, default=2, help="of tests for one mutant, the quickest first")
     parser.add_argument("--tests", nargs="*", default=[], help="these instead of the module's own")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="try one of N mutants: a sample")
     chosen = parser.parse_args()
     for module in [] if chosen.report else chosen.modules:
-        run(module, chosen.seconds, chosen.tests)
+        run(module, chosen.seconds, chosen.tests, chosen.every)
     report(chosen.modules)
 
 
