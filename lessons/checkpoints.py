@@ -2,26 +2,42 @@
 
 `save` and `load` store the whole state of a training: the first line of the file contains the SHA-256 of the rest,
 which torch.save wrote. `save_weights` and `load_weights` are for a model to share: a safetensors file with the SHA-256
-in its metadata.
+in its metadata. `only_sizes` makes the model that takes tensors from a file as they are.
 """
 
 import io
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 HEADING = b"lessons checkpoint, SHA-256 "
 FIRST_LINE = re.compile(HEADING + rb"([0-9a-f]{64})\n")
 ABOUT = "about"  # the one entry of a safetensors file's metadata: several would stand in any order
 CHECKSUM = re.compile(rb'(?<=\\"sha256\\": \\")[0-9a-f]{64}')
 BLANK = "0" * 64  # stands for the checksum in what it is computed from
+
+
+@contextmanager
+def only_sizes() -> Generator[None]:
+    """Inside `with`, a new module has parameters without numbers, which `load_state_dict(…, assign=True)` brings."""
+    with torch.device("meta"), _NothingDrawn():
+        yield
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """While active, `nn.init.normal_` does nothing: for a tensor without numbers, torch imports its compiler there."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return kwargs["tensor"] if func is nn.init.normal_ else func(*args, **(kwargs or {}))
 
 
 def save(path: str | Path, state: dict[str, object]) -> None:

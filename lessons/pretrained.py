@@ -146,7 +146,7 @@ def from_bert(state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Sente
         src_pad_id=settings["pad_token_id"],
         tgt_pad_id=settings["pad_token_id"],
     )
-    with torch.device("meta"):  # only sizes: the numbers come from the file
+    with checkpoints.only_sizes():
         model = SentenceEncoder(config, num_types=settings["type_vocab_size"], eps=settings["layer_norm_eps"])
     model.load_state_dict(from_bert_names(state), assign=True)
     return model.eval().requires_grad_(False)

@@ -169,7 +169,7 @@ class _Probe:
                 return outputs.new_zeros(len(outputs), len(outputs), 1)
             sums = factor * _random_like(outputs, self.seed) * (1 + step * _random_like(outputs, self.seed + 1))
             rows = [
-                torch.autograd.grad(outputs[i], x, sums[i], retain_graph=True, materialize_grads=True)[0]
+                torch.autograd.grad((outputs[i] * sums[i]).sum(), x, retain_graph=True, materialize_grads=True)[0]
                 for i in range(len(outputs))
             ]
         return torch.stack([row.movedim(self.axis, 0).reshape(len(outputs), -1) for row in rows]).double() / factor

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lessons.checkpoints import load, load_weights, save, save_weights
+from lessons.checkpoints import load, load_weights, only_sizes, save, save_weights
 
 STATE = {"step": 3, "weight": torch.arange(6.0).view(2, 3)}
 ABOUT = {"steps": 3, "name": "Übersetzer", "trained on": {"sha256": "a" * 64}}
@@ -103,3 +103,14 @@ def test_a_file_that_cannot_be_read_is_named(path, monkeypatch):
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ValueError, match=said(path, "which cannot be read: Permission denied")):
         load(path)
+
+
+def test_only_sizes():
+    with only_sizes():
+        layer = torch.nn.Embedding(3, 4)
+    assert layer.weight.is_meta and layer.weight.shape == (3, 4)
+    numbers = torch.arange(12.0).view(3, 4)
+    layer.load_state_dict({"weight": numbers}, assign=True)
+    assert torch.equal(layer(torch.tensor([2])), numbers[2:])
+    torch.manual_seed(0)
+    assert torch.nn.Embedding(3, 4).weight.std() > 0.1  # afterwards numbers are drawn again

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from lessons._checks import refusal
+from lessons.checkpoints import only_sizes
 from lessons.language_model.config import LanguageModelConfig
 from lessons.language_model.model import LanguageModel
 from lessons.language_model.parts import halves_to_neighbors
@@ -204,7 +205,7 @@ FAMILIES: dict[str, Reading] = {
 
 def _build(config: LanguageModelConfig, state: dict[str, Tensor]) -> LanguageModel:
     """A model that takes these tensors as they are, without a copy."""
-    with torch.device("meta"):  # only sizes: the numbers come from the state
+    with only_sizes():
         model = LanguageModel(config)
     shapes = {name: tuple(x.shape) for name, x in model.state_dict().items()}
     if config.tied:
