@@ -121,6 +121,7 @@ def test_what_a_head_does_is_said_in_words():
         "itself: 0.74",
     ]
     assert describe_head(torch.full((4, 5), 0.2), list("abcde")) == "spread, entropy 1.61"
+    assert describe_head(torch.full((4, 5), 0.05), list("abcde")) == "spread, entropy 1.61"  # the rest is hidden
     assert describe_head(torch.eye(3).roll(1, dims=1), list("abc")) == "the next one: 1.00"
     assert describe_head(torch.full((2, 2), torch.nan), list("ab")) == "has NaN"
     assert describe_head(torch.ones(1, 1), ["a"]) == "spread, entropy 0.00"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from lessons.attention import attend
@@ -90,7 +91,10 @@ def say_name(name: str) -> str:
 
 
 def describe_head(weights: Tensor, keys: Sequence[str]) -> str:
-    """What a head (Q, K) mostly attends to, in a few words, with the mean weight of that."""
+    """What a head (Q, K) mostly attends to, in a few words, with the mean weight of that.
+
+    Where keys are hidden, the entropy is that of the others: each row is scaled to sum to 1.
+    """
     num_queries, num_keys = weights.shape
     if weights.isnan().any():
         return worded("has NaN")
@@ -103,8 +107,8 @@ def describe_head(weights: Tensor, keys: Sequence[str]) -> str:
     best = max(fractions, key=lambda name: float(fractions[name]), default=None)
     if best is not None and fractions[best] >= LEAST:
         return worded("{where}: {what}", where=best, what=f"{fractions[best]:.2f}")
-    positive = weights.clamp(min=0)
-    entropy = positive.xlogy(positive).sum(dim=-1).mean().abs()
+    shares = F.normalize(weights.clamp(min=0), p=1.0, dim=-1)
+    entropy = shares.xlogy(shares).sum(dim=-1).mean().abs()
     return worded("spread, entropy {entropy}", entropy=f"{entropy:.2f}")
 
 
