@@ -216,7 +216,7 @@ def test_each_cell_says_where_it_is_and_what_it_holds(shown):
     empty = "query 0 “a”, sum of the weights: 0.00, this query may attend to nothing"
     expect(bare.cell(shown, "weights", 0, 4)).to_have_attribute("aria-label", empty)
     expect(shown.locator('[role="status"]')).to_contain_text("Query 0 “a” may attend to nothing.")
-    expect(shown.locator('[role="status"]')).to_contain_text("nn.MultiheadAttention makes them NaN or 0")
+    expect(shown.locator('[role="status"]')).to_contain_text("nn.MultiheadAttention gives NaN, or an output")
 
 
 def test_other_names_leave_what_a_new_grid_would_be(page):

@@ -20,6 +20,6 @@ MAX_SIZE = 16  # of a window, a prefix, a stride, a chunk; the guesses after eac
 HISTORY = 30  # steps that can be undone
 ADVICE = marked(
     "lessons.attention and F.scaled_dot_product_attention make the weights and the output 0; "
-    "nn.MultiheadAttention makes them NaN or 0, depending on its path; with −1e9 the query attends evenly to all "
-    "blocked keys."
+    "nn.MultiheadAttention gives NaN, or an output with nothing from any key, depending on its path; with −1e9 the "
+    "query attends evenly to all blocked keys."
 )
