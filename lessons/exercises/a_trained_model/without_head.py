@@ -56,6 +56,11 @@ silence = Exercise(
             "No head is silent: this is the output with all heads.",
         ),
         Mistake(
+            edited(without_head, "joined.clone()", "joined"),
+            "The numbers are right, but you set the head to 0 in joined itself, which belongs to the caller: silence "
+            "one head after another, and all earlier ones are still silent. Write into a clone.",
+        ),
+        Mistake(
             edited(
                 without_head,
                 ("joined.clone()", "joined @ w_out.T + b_out"),

@@ -103,6 +103,11 @@ passing_on = Exercise(
             "The two halves are swapped: first add, then replace.",
         ),
         Mistake(
+            edited(ring_step, "held.clone()", "held"),
+            "The numbers are right, but you wrote them into held itself, which belongs to the caller: in the figure "
+            "below, all tables would show the last step. Write into a clone, and return that.",
+        ),
+        Mistake(
             lambda held, step: ring_step(held.transpose(0, 1), step).transpose(0, 1),
             "The axes are swapped in your code: chunk c of process p is held[p, c], not held[c, p].",
         ),

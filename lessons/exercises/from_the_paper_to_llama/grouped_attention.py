@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from lessons.checking.edits import edited
@@ -63,6 +64,12 @@ grouping = Exercise(
         Mistake(
             edited(grouped_attention, V, "v.repeat(group, 1, 1)"),
             "The values are in the order 0, 1, 0, 1, the keys in the order 0, 0, 1, 1. Both need repeat_interleave.",
+        ),
+        Mistake(
+            edited(grouped_attention, (K, "k"), (V, "v")),
+            "There are fewer heads of keys and values than of queries, so q and k don't fit together. Give each query "
+            "head its own: k.repeat_interleave(group, dim=0), and v in the same way.",
+            also=[lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)],
         ),
         Mistake(
             edited(grouped_attention, (K, "k[:1].expand_as(q)"), (V, "v[:1].expand_as(q)")),

@@ -90,6 +90,11 @@ norming = Exercise(
             "keepdim=True.",
         ),
         Mistake(
+            edited(rms_norm, ", keepdim=True", ""),
+            "Your mean squares are (T,), one for each token. Next to (T, D), torch takes their axis for the features: "
+            "an error, or, where T = D, the root of another token. Keep the axis: keepdim=True.",
+        ),
+        Mistake(
             edited(rms_norm, " * weight", ""),
             "The weight is missing. Multiply each feature by its own at the end.",
         ),

@@ -116,6 +116,10 @@ turning = Exercise(
             "The halves are swapped in your result: a cos − b sin belongs to the first half.",
         ),
         Mistake(
+            edited(rotate_halves, "x.chunk(2, dim=-1)", "x.chunk(2)"),
+            "x.chunk(2) cuts the first axis, the tokens. The halves are those of the features: dim=-1.",
+        ),
+        Mistake(
             edited(rotate_halves, "first * sin + second * cos", "second"),
             "Only the first half is rotated. Both members of a pair change.",
         ),

@@ -90,6 +90,16 @@ gating = Exercise(
             "Your gate is z · sigmoid(−z). The minus belongs into the exponent: sigmoid(z) = 1 / (1 + e^(−z)).",
         ),
         Mistake(
+            edited(
+                swiglu,
+                (GATED, "F.silu(x @ w_gate.T)"),
+                ("(x @ w_up)", "(x @ w_up.T)"),
+                ("@ w_down", "@ w_down.T"),
+            ),
+            "You transposed the matrices, as F.linear does. Here they are (D, d_ff), (D, d_ff) and (d_ff, D): the "
+            "product is x @ w_gate. Where D = d_ff there is no error.",
+        ),
+        Mistake(
             edited(swiglu, GATED, "(x @ w_gate).tanh()"),
             "You used tanh. SiLU is x · sigmoid(x), F.silu in torch.",
         ),

@@ -194,6 +194,11 @@ merging = Exercise(
             "S).",
         ),
         Mistake(
+            _merged(heads=lambda rows, h: _each_for_all_heads(rows, h)[:, 0]),
+            "Your padding is (B·H, S). Next to (L, S) or (B·H, L, S), torch takes its rows for queries. It needs an "
+            "axis for the queries: (B·H, 1, S).",
+        ),
+        Mistake(
             _merged(heads=lambda rows, h: rows),
             "The padding is (B, 1, S), one row per sentence. To fit (B·H, L, S) it needs a row for each head of each "
             "sentence: B·H rows.",

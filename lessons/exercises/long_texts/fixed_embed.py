@@ -91,6 +91,20 @@ bug_hunt = Exercise(
             "of all documents before it.",
         ),
         Mistake(
+            edited(
+                embed_packed,
+                START,
+                "torch.arange(len(ids)) % torch.tensor(lengths).repeat_interleave(torch.tensor(lengths))",
+            ),
+            "You take the place in the row modulo the document's length. That starts at 0 only where the documents "
+            "before it add up to a multiple of it: right for [2, 1, 3]. For [3, 4] the second one gets 3 0 1 2.",
+        ),
+        Mistake(
+            edited(embed_packed, "[0, *lengths[:-1]]", "lengths[:-1]"),
+            "One start is missing: the first document's, 0. There are as many starts as documents: "
+            "[0, *lengths[:-1]], added up.",
+        ),
+        Mistake(
             edited(embed_packed, START, "torch.arange(len(ids)) % max(lengths)"),
             "Now the positions start anew after as many tokens as the longest document has. The others end earlier.",
         ),

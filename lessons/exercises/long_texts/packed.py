@@ -118,6 +118,11 @@ packing = Exercise(
             "Your mask is inverted: in this course True means may attend.",
         ),
         Mistake(
+            edited(packed_documents, f"{SAME} & {PAST}", f"({SAME} & {PAST}).float()"),
+            "Your mask has ones and zeros, and a float mask is added to the scores: 1 and 0 block nothing. Make it "
+            "bool, True = may attend: .bool().",
+        ),
+        Mistake(
             edited(packed_documents, f"{SAME} & {PAST}", f"{SAME} | {PAST}"),
             "That is as if you joined the two rules with |: a token sees all documents before its own, and all of its "
             "own. Both rules must allow a key: &.",

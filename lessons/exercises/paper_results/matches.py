@@ -113,6 +113,11 @@ ngrams = Exercise(
             "Both your numbers count different n-grams, not all of them: sets forget how often each occurs.",
         ),
         Mistake(
+            edited(matches, "sum(ours.values())", "len(ours)"),
+            "Your second number counts different n-grams: the length of a Counter, or of a set. One that occurs twice "
+            "counts twice.",
+        ),
+        Mistake(
             edited(matches, "sum(ours.values())", "sum(theirs.values())"),
             "You count the n-grams of the reference: that would be recall. Precision asks how much of the *hypothesis* "
             "is found.",

@@ -57,7 +57,7 @@ with wrong("every num_heads-th feature"):
         return heads.flatten(-2) @ w_out.T + b_out
 
 
-with wrong("your code changed its argument joined"):
+with wrong("all earlier ones are still silent"):
 
     def my_without_head(joined, num_heads, head, w_out, b_out):
         d = joined.size(-1) // num_heads

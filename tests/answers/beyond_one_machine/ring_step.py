@@ -60,7 +60,7 @@ edit("senders.roll(-1)", "senders.roll(1)", "runs backwards", of=1)
 
 edit("step < n - 1", "step >= n - 1", "The two halves are swapped", of=1)
 
-edit("after = held.clone()", "after = held", "changed its argument")
+edit("after = held.clone()", "after = held", "all tables would show the last step")
 
 with wrong("one step is wanted"):
 

@@ -126,3 +126,17 @@ with wrong("The softmax is over the queries"):
             torch.ones(q.size(1), q.size(1)).triu(1) > 0, -torch.inf
         )
         return scores.softmax(-2) @ v
+
+
+with wrong("so q and k don't fit together"):
+
+    def my_grouped_attention(q, k, v):
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        future = torch.ones_like(scores[0]).triu(1).bool()
+        return scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
+
+
+with wrong("so q and k don't fit together"):
+
+    def my_grouped_attention(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)

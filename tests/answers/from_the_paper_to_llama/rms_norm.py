@@ -117,3 +117,10 @@ with wrong("You did not use the argument eps"):
 
     def my_rms_norm(x, weight, eps):
         return F.rms_norm(x, weight.shape, weight)
+
+
+with wrong("Keep the axis: keepdim=True"):
+
+    def my_rms_norm(x, weight, eps):
+        rms = torch.sqrt((x**2).mean(dim=-1) + eps)
+        return x / rms * weight

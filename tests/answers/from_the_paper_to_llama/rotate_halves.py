@@ -106,3 +106,11 @@ with right:
                 result[t, i] = x[t, i] * cos - x[t, half + i] * sin
                 result[t, half + i] = x[t, i] * sin + x[t, half + i] * cos
         return result
+
+
+with wrong("x.chunk(2) cuts the first axis"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2)
+        cos, sin = angles.cos(), angles.sin()
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)

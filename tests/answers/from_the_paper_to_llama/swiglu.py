@@ -73,3 +73,8 @@ with wrong("You used tanh"):
 edit("(F.silu", "x + (F.silu", "You added x")
 
 edit("torch.exp(-gate)", "torch.exp(gate)", "The minus belongs into the exponent", of=2)
+
+with wrong("You transposed the matrices, as F.linear does"):
+
+    def my_swiglu(x, w_gate, w_up, w_down):
+        return F.linear(F.silu(F.linear(x, w_gate)) * F.linear(x, w_up), w_down)

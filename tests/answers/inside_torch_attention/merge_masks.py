@@ -142,3 +142,15 @@ with wrong("None: the additive mask is a Tensor; expected None.\nIt goes wrong h
         if attn_mask is None and key_padding_mask is None:
             return torch.zeros(1, 1, 1)
         return merge_masks(attn_mask, key_padding_mask, num_heads)
+
+
+with wrong("Your padding is (B·H, S)"):
+
+    def my_merge_masks(attn_mask, key_padding_mask, num_heads):
+        def additive(mask):
+            return torch.where(mask, -torch.inf, 0.0) if mask.dtype == torch.bool else mask
+
+        if key_padding_mask is None:
+            return None if attn_mask is None else additive(attn_mask)
+        padding = additive(key_padding_mask).repeat_interleave(num_heads, dim=0)
+        return padding if attn_mask is None else additive(attn_mask) + padding

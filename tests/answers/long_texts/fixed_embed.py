@@ -55,3 +55,13 @@ with wrong("You wrapped the wrong positions around"):
         start = torch.tensor([0, *lengths[:-1]]).repeat_interleave(length)
         positions = (torch.arange(len(ids)) - start) % length.repeat_interleave(length)
         return tokens[ids] + places[positions]
+
+
+with wrong("modulo the document's length"):
+
+    def fixed_embed(ids, lengths, tokens, places):
+        length = torch.tensor(lengths).repeat_interleave(torch.tensor(lengths))  # (N,)
+        return tokens[ids] + places[torch.arange(len(ids)) % length]
+
+
+edit("[0, *lengths[:-1]]", "lengths[:-1]", "One start is missing")

@@ -65,3 +65,10 @@ with wrong("a token sees all documents before its own, and all of its own"):
         positions = torch.cat([torch.arange(length) for length in lengths])
         document = (positions == 0).cumsum(dim=0)
         return document[:, None] >= document, positions
+
+
+with wrong("Your mask has ones and zeros"):
+
+    def my_packed(lengths):
+        positions = torch.cat([torch.arange(length) for length in lengths])
+        return torch.block_diag(*[torch.ones(length, length).tril() for length in lengths]), positions

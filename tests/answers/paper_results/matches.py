@@ -149,3 +149,11 @@ with right:
         ours = Counter(zip(*(hypothesis[i:] for i in range(n))))
         theirs = Counter(zip(*(reference[i:] for i in range(n))))
         return torch.tensor([(ours & theirs).total(), ours.total()])
+
+
+with wrong("Your second number counts different n-grams"):
+
+    def my_matches(hypothesis, reference, n):
+        ours = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+        theirs = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+        return sum(min(ours[gram], theirs[gram]) for gram in ours), len(ours)
