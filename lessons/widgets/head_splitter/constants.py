@@ -48,8 +48,8 @@ WAY: list[dict[str, Any]] = [
         "code": "computed = heads.contiguous()",
         "axes": _SPLIT,
         "about": marked(
-            "Attention happens here, in each block separately. Its output is new memory, head after head; "
-            "contiguous() stands in for it, so that you can follow the numbers."
+            "Attention happens here, in each block separately. Its last product, weights @ v, is new memory, head "
+            "after head; contiguous() stands in for it, so that you can follow the numbers."
         ),
     },
     {

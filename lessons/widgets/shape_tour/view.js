@@ -7,7 +7,7 @@ import { marked, worded } from "../shared/words.js";
 
 const SIZES = {
   B: marked("{count} sentences"), S: marked("{count} source tokens"), T: marked("{count} target tokens"),
-  D: marked("{count} features"), H: marked("{count} heads"), V: marked("{count} words"),
+  D: marked("{count} features"), H: marked("{count} heads"), V: marked("{count} tokens of the vocabulary"),
 };
 const SIDES = { encoder: marked("encoder"), decoder: marked("decoder") };
 const frame = () => `

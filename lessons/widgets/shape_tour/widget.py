@@ -186,7 +186,7 @@ class ShapeTour(LessonWidget):
             "S": worded("source"),
             "T": worded("target"),
             "D": worded("feature"),
-            "V": worded("word"),
+            "V": worded("token"),
             "B": worded("sentence"),
         }
         row_names = [str(self.sentence)] if rows == "B" else self._labels(rows, len(values))
