@@ -8,6 +8,7 @@ from lessons.checking.edits import edited
 from lessons.checking.engine import Case, Exercise, Mistake, numbers
 from lessons.wording import worded
 
+LOW = "allowed scores of minus a million and lower"
 EMPTY_GRADIENTS = "gradients, with a query that has nothing to attend to"
 
 
@@ -40,8 +41,8 @@ def _mask_cases(generator) -> list[Case]:
             about="allowed scores around 1000 and around -1000",
         ),
         Case(
-            {"scores": torch.tensor([[-2e20, -3e20, 0.0]]), "allowed": torch.tensor([[True, True, False]])},
-            about="allowed scores so low that most large negative numbers are above them",
+            {"scores": torch.tensor([[-2e6, -3e6, 0.0]]), "allowed": torch.tensor([[True, True, False]])},
+            about=LOW,
         ),
         Case({"scores": numbers(generator, 2, 3), "allowed": empty_row}, about="a query with nothing to attend to"),
         Case(
@@ -169,10 +170,10 @@ masked_weights = Exercise(
             also=(_fill(-30.0), _fill(-1e4), _fill(torch.finfo(torch.float32).min), _added(-1e9)),
         ),
         Mistake(
-            _fill_and_multiply(-1e9),
+            _fill_and_multiply(-1e4),
             "You have a finite number in place of -inf. Where the allowed scores are lower still, nothing is left of "
             "their row: the blocked key takes all the weight, or every power is 0. -inf is below every number.",
-            seen_in="allowed scores so low that most large negative numbers are above them",
+            seen_in=LOW,
             also=(_fill_and_multiply(-30.0),),
         ),
         Mistake(

@@ -23,6 +23,13 @@ with right:
 with right:
 
     def my_masked_weights(scores, allowed):
+        weights = scores.masked_fill(~allowed, -1e9).softmax(dim=-1)
+        return weights.masked_fill(~allowed, 0.0)
+
+
+with right:
+
+    def my_masked_weights(scores, allowed):
         if scores.dim() > 2:
             return torch.stack([my_masked_weights(s, a) for s, a in zip(scores, allowed)])
         rows = []
@@ -141,7 +148,7 @@ with wrong("You have a finite number in place of -inf"):
 
     def my_masked_weights(scores, allowed):
         hidden = scores.masked_fill(~allowed, -torch.inf)
-        powers = torch.exp(hidden - hidden.amax(dim=-1, keepdim=True).clamp(min=-1e9))
+        powers = torch.exp(hidden - hidden.amax(dim=-1, keepdim=True).clamp(min=-1e4))
         return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
