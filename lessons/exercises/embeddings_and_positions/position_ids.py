@@ -64,6 +64,10 @@ left_padding = Exercise(
         Mistake(
             edited(position_ids, "dim=-1", "dim=0"),
             "You counted down the batch. Count along each sentence: the last axis.",
+            also=(
+                edited(position_ids, ("dim=-1", "dim=0"), (".clamp(min=0)", "")),
+                edited(position_ids, ("dim=-1", "dim=0"), (".clamp(min=0)", ".masked_fill(~real, 0)")),
+            ),
         ),
         Mistake(
             edited(position_ids, "real.long()", "(~real).long()"),
@@ -111,6 +115,16 @@ left_padding = Exercise(
             edited(_slots_minus_padding, ", keepdim=True", ""),
             "A number for each sentence is (B,), and broadcasting lines it up with the T places of a row. keepdim=True "
             "makes (B, 1) of it: one number for each row.",
+        ),
+        Mistake(
+            edited(position_ids, "real.long()", "real.float()"),
+            "The numbers are right, but they are floats. Positions are indices, whole numbers: real.long(), or "
+            "torch.zeros(…, dtype=torch.long).",
+        ),
+        Mistake(
+            edited(position_ids, ".clamp(min=0)", ".clamp(min=0).bool()"),
+            "Your table is bool, as torch.zeros_like(real) is, so each position became True or False. "
+            "torch.zeros(real.shape, dtype=torch.long) holds whole numbers.",
         ),
     ],
     hints=[

@@ -139,6 +139,7 @@ waves = Exercise(
             "With an odd D the last column is missing. It is one more sine: there are (D + 1) // 2 angles, half of D "
             "rounded up.",
             seen_in="an odd number of features",
+            also=(edited(_even_only, "torch.arange(0, d_model, 2)", "2 * torch.arange(d_model // 2)"),),
         ),
         Mistake(
             lambda t, d: sinusoids(d, t),
@@ -182,6 +183,15 @@ waves = Exercise(
             edited(_in_plain_steps, "(2 * pair / d_model)", "torch.linspace(0, 1, len(pair))"),
             "Your exponents run from 0 to 1. They are 2i / D, so the last one stays below 1: with D = 4 they are 0 and "
             "0.5.",
+        ),
+        Mistake(
+            edited(_even_only, "angles.cos()", "angles[:, :-1].cos()"),
+            "You left out the last cosine for every D. Only an odd D has one cosine less: angles[:, : d_model // 2].",
+        ),
+        Mistake(
+            edited(_in_plain_steps, "[:, None]", ""),
+            "Positions and exponents are both rows. Make the positions a column, torch.arange(T)[:, None]: then each "
+            "of them meets each pair.",
         ),
     ],
     hints=[

@@ -87,6 +87,10 @@ future_hidden = Exercise(
             edited(_triangle, ".tril()", ""),
             "Everything is allowed. Nothing hides the future yet.",
         ),
+        Mistake(
+            lambda n: masks.causal(n).tolist(),
+            "Your result is a list; expected a tensor. torch.tensor(…) makes one out of it.",
+        ),
     ],
     hints=[
         "Query i may attend to key j if j ≤ i.",

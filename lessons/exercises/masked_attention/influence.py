@@ -210,6 +210,7 @@ leak_finder = Exercise(
             edited(my_influence, ("any(dim=1)", "any()"), ("columns, dim=1", "columns")),
             "For each token you asked once whether anything moves, all outputs together. Ask for each output by "
             "itself, along its features: dim=-1.",
+            also=(edited(my_influence, "moved.any(dim=1)", "bool(moved.any())"),),
         ),
         Mistake(
             edited(my_influence, "any(dim=1)", "any()"),
@@ -290,6 +291,31 @@ leak_finder = Exercise(
             edited(my_influence, "1e-5", "1e-2"),
             "You overlooked outputs that move a little. More than 1e-5 counts: that is above rounding.",
             also=(edited(my_influence, "1e-5", "1e-3"), edited(my_influence, "1e-5", "0.1")),
+        ),
+        Mistake(
+            edited(my_influence, "x.clone()", "x"),
+            "y = x is only a second name for the same tensor: y[j] = … changes x itself, and the changes add up. Make "
+            "a copy for each j: y = x.clone().",
+            also=(edited(my_influence, ("x.clone()", "x"), ("- before", "- function(x)")),),
+        ),
+        Mistake(
+            edited(my_influence, (" > 1e-5", ""), ("moved.any(dim=1)", "moved.amax(dim=1)")),
+            "These are the differences themselves. Ask of each whether it is above 1e-5: the table holds True and "
+            "False.",
+            also=(
+                edited(my_influence, (" > 1e-5", ""), ("moved.any(dim=1)", "moved.sum(dim=1)")),
+                edited(my_influence, (" > 1e-5", ""), ("moved.any(dim=1)", "moved")),
+            ),
+        ),
+        Mistake(
+            edited(my_influence, "torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).float()"),
+            "The table is right, but it holds the numbers 0 and 1, as torch.zeros(T, T) does. Make it bool: "
+            "torch.zeros(T, T, dtype=torch.bool).",
+            also=(edited(my_influence, "torch.stack(columns, dim=1)", "torch.stack(columns, dim=1).long()"),),
+        ),
+        Mistake(
+            edited(my_influence, "torch.stack(columns, dim=1)", "columns"),
+            "Your result is a list. torch.stack(columns, dim=1) puts its columns next to each other.",
         ),
     ],
     hints=[

@@ -271,6 +271,17 @@ masked_weights = Exercise(
             "Your function changed the scores that it was given: scores[~allowed] = … and masked_fill_ with a trailing "
             "underscore work in place. The caller still needs them.",
         ),
+        Mistake(
+            edited(
+                _with_empty_rows, "    return", "    if not allowed.any(dim=-1):\n        return 0 * scores\n    return"
+            ),
+            "`if` needs one truth value, and allowed.any(dim=-1) has one for each query. masked_fill and torch.where "
+            "choose row by row.",
+        ),
+        Mistake(
+            edited(_with_empty_rows, "~allowed.any", "allowed.any"),
+            "You emptied the rows that have something to attend to. The others must become 0: ~allowed.any(…).",
+        ),
     ],
     hints=[
         "Where allowed is False, the score must become one whose power of e is 0: scores.masked_fill(~allowed, …).",

@@ -15,6 +15,7 @@ def rescued_weights(weights: Tensor, allowed: Tensor) -> Tensor:
     return kept / total.masked_fill(total == 0, 1.0)
 
 
+BATCH = "a batch in front"
 TINY = "a row whose visible weights are tiny"
 EMPTY = "a query with nothing to attend to"
 EMPTY_GRADIENTS = "gradients, with a query that has nothing to attend to"
@@ -30,7 +31,7 @@ def _cases(generator) -> list[Case]:
     return [
         Case({"weights": drawn(2, 3), "allowed": torch.tensor([[True, False, True], [True, True, False]])}),
         Case({"weights": drawn(4, 4), "allowed": masks.causal(4)}),
-        Case({"weights": drawn(2, 5, 4), "allowed": padded}, about="a batch in front"),
+        Case({"weights": drawn(2, 5, 4), "allowed": padded}, about=BATCH),
         Case(tiny, about=TINY),
         Case({"weights": drawn(2, 3), "allowed": empty}, about=EMPTY),
         Case({"weights": drawn(3, 3), "allowed": masks.causal(3)}, about="gradients", gradients=True),
@@ -69,6 +70,7 @@ rescue = Exercise(
             "blocked ones to 0, and divide each row by its sum.",
             also=(
                 lambda weights, allowed: weights.masked_fill(~allowed, 0.0).softmax(dim=-1),
+                lambda weights, allowed: (weights * allowed).softmax(dim=-1) * allowed,
                 lambda weights, allowed: weights.masked_fill(~allowed, -torch.inf).softmax(dim=-1).nan_to_num(0.0),
             ),
         ),
@@ -169,6 +171,22 @@ rescue = Exercise(
         Mistake(
             lambda weights, allowed: weights * allowed / (weights * ~allowed).sum(dim=-1, keepdim=True),
             "You divided by the sum of the blocked weights. Divide by the sum of those that are left.",
+        ),
+        Mistake(
+            edited(rescued_weights, ".masked_fill(~allowed", ".masked_fill_(~allowed"),
+            "Your function changed the weights that it was given: weights[~allowed] = … and masked_fill_ with a "
+            "trailing underscore work in place. The caller still needs them: weights.masked_fill(~allowed, 0.0).",
+        ),
+        Mistake(
+            edited(rescued_weights, "dim=-1", "dim=1"),
+            "Right for a table, where axis 1 is the keys. With a batch in front, it is the queries: dim=-1.",
+            seen_in=BATCH,
+            also=(edited(rescued_weights, ("dim=-1", "dim=1"), (".masked_fill(total == 0, 1.0)", "")),),
+        ),
+        Mistake(
+            edited(rescued_weights, "    return", "    if total == 0:\n        return kept\n    return"),
+            "`if` needs one truth value, and there is one sum for each row. masked_fill and torch.where choose row by "
+            "row.",
         ),
     ],
     hints=[

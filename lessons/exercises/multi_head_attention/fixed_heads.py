@@ -103,6 +103,10 @@ bug_hunt = Exercise(
             "You swapped heads and features, so each row mixes tokens. The heads must come behind the tokens: swap "
             "axes 1 and 2.",
         ),
+        Mistake(
+            edited(_shipped, "heads.reshape(q.shape)", "join_heads(heads.transpose(1, 2))"),
+            "join_heads swaps axes 1 and 2 by itself. You swapped them before, too, so they are back where they were.",
+        ),
     ],
     hints=[
         "With num_heads = 1 there is no bug. What does reshape do to (B, H, T, d) when H is 2?",

@@ -38,6 +38,7 @@ joining = Exercise(
         Mistake(
             lambda x: x.flatten(1, 2),
             "You merged heads and tokens: (B, H·T, d). Merge heads and features.",
+            also=(edited(join_heads, ".flatten(-2)", ".flatten(1, 2)"),),
         ),
         Mistake(
             lambda x: x.mT.reshape(x.size(0), x.size(2), -1),

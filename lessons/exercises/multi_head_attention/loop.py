@@ -199,6 +199,25 @@ head_loop = Exercise(
             seen_in=SHARED,
             also=(edited(loop_over_heads, "w_k[g]", "w_k[0]"),),
         ),
+        Mistake(
+            edited(loop_over_heads, "torch.cat(outputs, dim=-1)", "outputs"),
+            "Your result is a list of the heads' outputs. torch.cat(…, dim=-1) puts them next to each other.",
+        ),
+        Mistake(
+            edited(loop_over_heads, "w_q[h]", "w_q[h % group]"),
+            "The keys and values are right, but each slice of them got the first queries again. Head i of slice g uses "
+            "w_q[g * (H // G) + i].",
+        ),
+        Mistake(
+            edited(loop_over_heads, "h // group", "h / group"),
+            "/ gives a float, and an index is a whole number. // divides and rounds down.",
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_v)[0].transpose(0, 1).flatten(1),
+            "All heads at once need as many keys and values as queries. Repeat each slice for the heads that share it: "
+            "w_k.repeat_interleave(H // G, dim=0), and w_v likewise.",
+            seen_in=SHARED,
+        ),
     ],
     hints=[
         "One head is lesson 04: attend(q, k, v), with its own q. The result is (T, d). Which k and v does it get?",

@@ -120,6 +120,10 @@ counting = Exercise(
             lambda D, h, d: 4 * ((h * d) ** 2 + h * d),
             "This is right only if H·d = d_model. The layers go from d_model to H·d, and back: not from H·d to H·d.",
         ),
+        Mistake(
+            lambda D, h, d: 4 * D * D,
+            "The biases are missing, and a matrix has d_model · H·d numbers, which is d_model² only if H·d = d_model.",
+        ),
     ],
     hints=[
         "A linear layer from a to b features has a·b weights and b biases.",

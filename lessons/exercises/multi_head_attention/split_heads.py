@@ -98,6 +98,11 @@ splitting = Exercise(
             "You cut the last axis into (d, H), so the heads are last, and each got features 0, H, 2H, … Cut it into "
             "(H, d).",
         ),
+        Mistake(
+            lambda x, h: x.reshape(*x.shape[:-1], h, x.size(-1) / h).transpose(-3, -2),
+            "/ gives a float, and a size is a whole number: divide with //.",
+            also=(lambda x, h: x.view(*x.shape[:-1], h, x.size(-1) / h).transpose(-3, -2),),
+        ),
     ],
     hints=[
         "It takes two steps. First cut the last axis in two: (…, T, H·d) becomes (…, T, H, d).",

@@ -57,6 +57,11 @@ projections = Exercise(
         Mistake(
             lambda x, w_q, w_k, w_v: (w_q @ x, w_k @ x, w_v @ x),
             "x belongs on the left: x @ w. Its rows are the tokens, and its D features meet the D rows of w.",
+            also=(lambda x, w_q, w_k, w_v: (w_q @ x.T, w_k @ x.T, w_v @ x.T),),
+        ),
+        Mistake(
+            lambda x, w_q, w_k, w_v: (x.T @ w_q, x.T @ w_k, x.T @ w_v),
+            "x is transposed. Its D features meet the D rows of w as it is: x @ w.",
         ),
         Mistake(
             lambda x, w_q, w_k, w_v: ((x @ w_q).T, (x @ w_k).T, (x @ w_v).T),
@@ -65,6 +70,7 @@ projections = Exercise(
         Mistake(
             lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q @ w_k, x @ w_q @ w_k @ w_v),
             "k was made from q instead of from x. All three are projections of the same tokens, x.",
+            also=(lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_q @ w_k, x @ w_q @ w_v),),
         ),
         Mistake(
             edited(project, "x @ w_v", "x @ w_k @ w_v"),

@@ -96,6 +96,20 @@ whole = Exercise(
             ".T reverses all axes, the batch too. Swap the last two: k.transpose(-2, -1), or k.mT.",
         ),
         Mistake(
+            edited(in_one_line, "k.mT", "k.transpose(1, 2)"),
+            "Which axes of k you swap depends on how many are in front: there may be none, or several. Count from the "
+            "end: k.transpose(-2, -1), or k.mT.",
+            also=(
+                edited(in_one_line, "k.mT", "k.transpose(0, 1)"),
+                edited(in_one_line, "k.mT", "k.permute(0, 2, 1)"),
+            ),
+        ),
+        Mistake(
+            lambda q, k, v: (scaled_scores(q, k) @ v).softmax(dim=-1),
+            "You mixed the values by their scores, and took the softmax of that. The softmax comes first: it turns the "
+            "scores into weights.",
+        ),
+        Mistake(
             edited(in_one_line, ("return (q", "return v @ (q"), (" @ v", "")),
             "The other way around: the weights go on the left, so their K columns meet the K rows of v.",
         ),

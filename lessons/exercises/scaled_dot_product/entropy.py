@@ -102,6 +102,15 @@ spread = Exercise(
             lambda w: torch.special.entr(w),
             "These are the terms, −w · ln w. Add them up along each row.",
         ),
+        Mistake(
+            lambda w: -(w * math.log(w)).sum(dim=-1),
+            "math.log takes one number. For a whole tensor there is torch.log, or weights.log().",
+        ),
+        Mistake(
+            lambda w: 0 if w == 0 else entropy(w),
+            "`if` needs one truth value, and weights == 0 has one for each weight. masked_fill and torch.where choose "
+            "weight by weight.",
+        ),
     ],
     hints=[
         "For one row: minus the sum of w · ln w.",

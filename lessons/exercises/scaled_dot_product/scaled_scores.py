@@ -64,7 +64,12 @@ scaling = Exercise(
         ),
         Mistake(
             edited(scaled_scores, "k.transpose(-2, -1)", "k.permute(0, 2, 1)"),
-            "permute(0, 2, 1) needs exactly one axis in front. There may be none, or several: k.transpose(-2, -1).",
+            "This needs exactly one axis in front, as transpose(1, 2), permute(0, 2, 1) and B, Q, d = q.shape do. "
+            "There may be none, or several: count from the end, k.transpose(-2, -1) and q.size(-1).",
+            also=(
+                edited(scaled_scores, "(-2, -1)", "(1, 2)"),
+                edited(scaled_scores, "    return", "    _, _, _ = q.shape\n    return"),
+            ),
         ),
         Mistake(
             edited(scaled_scores, "(-2, -1)", "(0, 1)"),
@@ -97,6 +102,11 @@ scaling = Exercise(
             lambda q, k: torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(q.size(-1)),
             "einsum with three letters needs exactly one axis in front. There may be none, or several: three dots "
             'stand for them, "...qd,...kd->...qk".',
+        ),
+        Mistake(
+            edited(scaled_scores, "math.sqrt(q.size(-1))", "q.size(-1) ** 1 / 2"),
+            "d ** 1 / 2 is no root: ** comes before /, so it is (d ** 1) / 2. Write d ** 0.5, or math.sqrt(d).",
+            also=(edited(scaled_scores, "math.sqrt(q.size(-1))", "(q.size(-1) ** 1 / 2)"),),
         ),
     ],
     hints=[

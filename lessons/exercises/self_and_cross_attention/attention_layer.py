@@ -135,7 +135,10 @@ one_function = Exercise(
         Mistake(
             edited(_in_plain_steps, "~allowed", "allowed"),
             "The mask is inverted: you blocked what is allowed. True means may attend.",
-            also=(lambda *inputs: attention_layer(*inputs[:5], *(a if a is None else ~a for a in inputs[5:])),),
+            also=(
+                lambda *inputs: attention_layer(*inputs[:5], *(a if a is None else ~a for a in inputs[5:])),
+                edited(attention_layer, "@ w_v, allowed", "@ w_v, ~allowed"),
+            ),
         ),
         Mistake(
             _masked_late,
@@ -165,6 +168,16 @@ one_function = Exercise(
             "k.transpose(-2, -1) or k.mT.",
             seen_in=BATCH,
             also=(edited(_with_nan_to_num, "k.mT", "k.T"),),
+        ),
+        Mistake(
+            edited(_with_nan_to_num, "k.mT", "k.transpose(1, 2)"),
+            "Which axes of k you swap depends on how many are in front: there may be none, or several. Count from the "
+            "end: k.transpose(-2, -1), or k.mT.",
+            also=(
+                edited(_in_plain_steps, "k.mT", "k.transpose(1, 2)"),
+                edited(_with_nan_to_num, "k.mT", "k.transpose(0, 1)"),
+                edited(_in_plain_steps, "k.mT", "k.transpose(0, 1)"),
+            ),
         ),
         Mistake(
             edited(_in_plain_steps, "weights @ v, weights", "weights @ v, scores"),
@@ -238,6 +251,13 @@ one_function = Exercise(
                 x, memory, w_q, w_k, w_v, _causal_by_itself(x, memory) if allowed is None else allowed
             ),
             "Without a mask you made it causal. If allowed is None, nothing is hidden.",
+            also=(
+                edited(
+                    attention_layer,
+                    "@ w_v, allowed",
+                    "@ w_v, masks.causal(queries_from.size(-2)) if allowed is None else allowed",
+                ),
+            ),
         ),
         Mistake(
             edited(attention_layer, "keys_from @ w_v", "keys_from @ w_k"),

@@ -56,6 +56,7 @@ cross_hidden = Exercise(
             edited(_compared, "return ", "return (tgt_ids != pad_id)[:, None, :, None] & "),
             "The source's padding is right. But you also blocked the padding of the target, which is on the axis of "
             "the queries: such a row has no key left, and gives NaN in much code.",
+            also=(edited(_compared, "return ", "return (tgt_ids != 0)[:, None, :, None] & "),),
         ),
         Mistake(
             lambda src, tgt, pad: (
@@ -137,6 +138,10 @@ cross_hidden = Exercise(
         Mistake(
             lambda src, tgt, pad: torch.ones(tgt.size(1), src.size(1), dtype=torch.bool).tril()[None, None],
             "That is a causal mask. The source is known from the start: hide its padding, and nothing else.",
+        ),
+        Mistake(
+            lambda src, tgt, pad: masks.padding(src, pad),
+            "masks.padding takes the id by its name: masks.padding(ids, pad_id=…).",
         ),
     ],
     hints=[

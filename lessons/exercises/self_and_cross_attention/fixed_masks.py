@@ -111,6 +111,7 @@ bug_hunt = Exercise(
             edited(three_masks, "& tgt_real, src_real", "& tgt_real, src_real & _past(tgt, src)"),
             "The ids are right now, but you made cross-attention causal. The whole source is known before the first "
             "target token is generated.",
+            also=(edited(three_masks, "& tgt_real, src_real", "& tgt_real, masks.causal(tgt.size(1)) & src_real"),),
         ),
         Mistake(
             edited(three_masks, "return src_real", "return masks.causal(src.size(1)) & src_real"),
@@ -145,6 +146,10 @@ bug_hunt = Exercise(
             edited(three_masks, "& tgt_real", "& src_real"),
             "The decoder's self-attention hides the padding of the source. Its own keys are the target.",
             also=[edited(three_masks, DECODER, "src_real & masks.causal(tgt.size(1))")],
+        ),
+        Mistake(
+            edited(three_masks, "masks.causal(tgt.size(1)) &", "~masks.causal(tgt.size(1)) &"),
+            "The ids are right now, but you inverted the causal mask: each token of the target sees only later ones.",
         ),
     ],
     hints=[

@@ -54,7 +54,7 @@ with wrong("Those are 1 for each token"):
         return real.long()
 
 
-edit("padding)", "padding).float()", "The numbers are the right ones.")
+edit("padding)", "padding).float()", "they are floats")
 
 edit("(~real)", "real", "You subtracted the number of tokens")
 
@@ -81,3 +81,18 @@ with wrong("the positions of the first"):
 edit(", keepdim=True", "", "keepdim=True makes (B, 1) of it")
 
 edit("(~real).sum(dim=1, keepdim=True)", "real.sum(dim=1)", "A number for each sentence is (B,)")
+
+
+edit("real.cumsum(1)", "real.cumsum(0)", "You counted down the batch", of=1)
+
+with wrong("each position became True or False"):
+
+    def my_position_ids(real):
+        positions = torch.zeros_like(real)
+        for i, sentence in enumerate(real):
+            count = 0
+            for t, is_token in enumerate(sentence):
+                if is_token:
+                    positions[i, t] = count
+                    count += 1
+        return positions

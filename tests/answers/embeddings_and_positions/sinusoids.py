@@ -146,3 +146,32 @@ edit(
     "torch.linspace(0, 1, (d_model + 1) // 2)",
     "Your exponents run from 0 to 1",
 )
+
+
+with wrong("there are (D + 1) // 2 angles"):
+
+    def my_sinusoids(num_positions, d_model):
+        t = torch.arange(num_positions)[:, None]
+        i = torch.arange(d_model // 2)
+        angles = t / 10000 ** (2 * i / d_model)
+        table = torch.zeros(num_positions, d_model)
+        table[:, 0::2] = angles.sin()
+        table[:, 1::2] = angles.cos()
+        return table
+
+
+with wrong("You left out the last cosine for every D"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        table = torch.zeros(num_positions, d_model)
+        table[:, 0::2] = angles.sin()
+        table[:, 1::2] = angles.cos()[:, :-1]
+        return table
+
+
+with wrong("Positions and exponents are both rows"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions) / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)

@@ -87,3 +87,9 @@ with wrong("one row for all queries"):
     def my_causal(num_queries):
         position = torch.arange(num_queries)
         return position <= position
+
+
+with wrong("torch.tensor(…) makes one out of it"):
+
+    def my_causal(num_queries):
+        return [[j <= i for j in range(num_queries)] for i in range(num_queries)]

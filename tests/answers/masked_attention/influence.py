@@ -219,3 +219,51 @@ with wrong("Above the diagonal your table is always False"):
             for i in range(j, len(x)):
                 moved[i, j] = (after[i] - before[i]).abs().max() > 1e-5
         return moved
+
+
+with wrong("These are the differences themselves"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append((function(y) - before).abs().amax(dim=-1))
+        return torch.stack(columns, dim=1)
+
+
+with wrong("it holds the numbers 0 and 1"):
+
+    def my_influence(function, x):
+        before = function(x)
+        moved = torch.zeros(len(x), len(x))
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            moved[:, j] = ((function(y) - before).abs() > 1e-5).any(dim=-1)
+        return moved
+
+
+with wrong("puts its columns next to each other"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append(((function(y) - before).abs() > 1e-5).any(dim=-1))
+        return columns
+
+
+with wrong("all outputs together"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(len(x)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append(not torch.allclose(function(y), before, atol=1e-5))
+        return torch.stack(columns, dim=1)

@@ -212,3 +212,19 @@ with wrong("so it attends evenly to what is blocked"):
     def my_masked_weights(scores, allowed):
         hidden = scores.masked_fill(~allowed, float("-inf"))
         return hidden.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0).softmax(dim=-1)
+
+
+with wrong("`if` needs one truth value"):
+
+    def my_masked_weights(scores, allowed):
+        weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+        if not allowed.any(dim=-1):
+            weights = torch.zeros_like(weights)
+        return weights
+
+
+with wrong("You emptied the rows that have something"):
+
+    def my_masked_weights(scores, allowed):
+        weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+        return weights.masked_fill(allowed.any(dim=-1, keepdim=True), 0.0)

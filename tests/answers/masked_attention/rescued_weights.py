@@ -140,3 +140,23 @@ with wrong("the sum of the blocked weights"):
 edit("weights.clone()", "weights.detach().clone()", "something cut the way back to the inputs", of=4)
 
 edit("kept.sum(dim=-1, keepdim=True)", "kept.mean(dim=-1, keepdim=True)", "the mean of each row")
+
+
+edit("weights.clone()", "weights", "changed the weights that it was given", of=4)
+
+edit("kept.sum(dim=-1, keepdim=True)", "kept.sum(dim=1, keepdim=True)", "where axis 1 is the keys")
+
+with wrong("`if` needs one truth value"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights * allowed
+        total = kept.sum(dim=-1, keepdim=True)
+        if total == 0:
+            return torch.zeros_like(weights)
+        return kept / total
+
+
+with wrong("softmax of the weights"):
+
+    def my_rescued_weights(weights, allowed):
+        return (weights * allowed).softmax(dim=-1) * allowed

@@ -73,3 +73,6 @@ with wrong("num_heads and head_dim are swapped"):
 
 
 edit("transpose(1, 2)", "transpose(1, 3)", "You swapped heads and features")
+
+
+edit("join_heads(output)", "join_heads(output.transpose(1, 2))", "join_heads swaps axes 1 and 2 by itself", of=1)

@@ -52,3 +52,6 @@ with wrong("You merged tokens and features"):
 
     def my_join_heads(x):
         return x.flatten(2)
+
+
+edit("contiguous().view(x.size(0), x.size(2), -1)", "flatten(1, 2)", "You merged heads and tokens")

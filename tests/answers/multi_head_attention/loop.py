@@ -158,3 +158,34 @@ edit(
 edit(
     "zip(w_q, w_k, w_v)], dim=-1)", "zip(w_q, w_k, w_v)], dim=-1).squeeze()", "It goes wrong here: a single token", of=2
 )
+
+
+with wrong("a list of the heads' outputs"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        share = len(w_q) // len(w_k)
+        return [attend(x @ q, x @ w_k[h // share], x @ w_v[h // share])[0] for h, q in enumerate(w_q)]
+
+
+with wrong("each slice of them got the first queries again"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        outputs = []
+        for g in range(len(w_k)):
+            for h in range(len(w_q) // len(w_k)):
+                outputs.append(attend(x @ w_q[h], x @ w_k[g], x @ w_v[g])[0])
+        return torch.cat(outputs, dim=-1)
+
+
+with wrong("an index is a whole number"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        share = len(w_q) / len(w_k)
+        return torch.cat([attend(x @ q, x @ w_k[h / share], x @ w_v[h / share])[0] for h, q in enumerate(w_q)], dim=-1)
+
+
+with wrong("Repeat each slice for the heads that share it"):
+
+    def my_loop(x, w_q, w_k, w_v):
+        output, _ = attend(x @ w_q, x @ w_k, x @ w_v)
+        return output.transpose(0, 1).reshape(len(x), -1)

@@ -66,3 +66,6 @@ with wrong("not from H·d to H·d"):
     def my_parameters(d_model, num_heads, head_dim):
         inside = num_heads * head_dim
         return 4 * (inside * inside + inside)
+
+
+edit("3 * (d_model + 1) * inside + (inside + 1) * d_model", "4 * d_model**2", "a matrix has d_model · H·d numbers")

@@ -67,3 +67,6 @@ with wrong("You cut the axis of the tokens"):
 
     def my_split_heads(x, num_heads):
         return x.unflatten(-2, (num_heads, -1))
+
+
+edit("features // num_heads", "features / num_heads", "a size is a whole number")

@@ -92,3 +92,14 @@ with wrong("k is still `...`"):
         k = ...
         v = x @ w_v
         return q, k, v
+
+
+edit("x @ w_q, x @ w_k, x @ w_v", "w_q @ x.T, w_k @ x.T, w_v @ x.T", "x belongs on the left")
+
+edit("x @ w_q, x @ w_k, x @ w_v", "x.T @ w_q, x.T @ w_k, x.T @ w_v", "x is transposed")
+
+with wrong("k was made from q"):
+
+    def my_projections(x, w_q, w_k, w_v):
+        q = x @ w_q
+        return q, q @ w_k, q @ w_v

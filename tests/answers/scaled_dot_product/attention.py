@@ -121,3 +121,19 @@ with wrong("only the value of the best key"):
 edit("product_attention(q", "product_attention(q / math.sqrt(q.size(-1))", "or by √d twice", of=1)
 
 edit("my_softmax(my_scaled_scores(q, k)) @ v", "(my_softmax(my_scaled_scores(q, k)) @ v).squeeze()", "a batch of one")
+
+
+edit("my_softmax(my_scaled_scores(q, k)) @ v", "my_softmax(my_scaled_scores(q, k) @ v)", "The softmax comes first")
+
+with wrong("depends on how many are in front"):
+
+    def my_attention(q, k, v):
+        scores = q @ k.transpose(1, 2) / math.sqrt(q.size(-1))
+        return scores.softmax(dim=-1) @ v
+
+
+with wrong("depends on how many are in front"):
+
+    def my_attention(q, k, v):
+        scores = q @ k.transpose(0, 1) / math.sqrt(q.size(-1))
+        return scores.softmax(dim=-1) @ v

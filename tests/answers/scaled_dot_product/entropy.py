@@ -1,5 +1,7 @@
 """Lesson 02, my_entropy: what learners write."""
 
+import math
+
 import torch
 
 from tests.answers import edit, right, wrong
@@ -59,3 +61,18 @@ edit(".sum(dim=-1)", ".sum(dim=-1) / torch.log(torch.tensor(10.0))", "to base 10
 edit(".sum(dim=-1)", ".sum(dim=-1).exp()", "the perplexity")
 
 edit(".sum(dim=-1)", "", "Add them up along each row")
+
+
+with wrong("math.log takes one number"):
+
+    def my_entropy(weights):
+        return -(weights * math.log(weights)).sum(-1)
+
+
+with wrong("`if` needs one truth value"):
+
+    def my_entropy(weights):
+        logs = weights.log()
+        if weights == 0:
+            logs = 0
+        return -(weights * logs).sum(dim=-1)

@@ -63,3 +63,14 @@ with wrong("three dots stand for them"):
 
 
 edit("q @ k.transpose(-2, -1)", "q @ (k / math.sqrt(k.size(-1))).transpose(-2, -1)", "or q and k by √d each")
+
+
+edit("k.transpose(-2, -1)", "k.transpose(1, 2)", "needs exactly one axis in front")
+
+edit("k.transpose(-2, -1) / q.shape[-1] ** 0.5", "k.mT / q.shape[-1] ** 1 / 2", "d ** 1 / 2 is no root")
+
+with wrong("needs exactly one axis in front"):
+
+    def my_scaled_scores(q, k):
+        batch, queries, d = q.shape
+        return q @ k.transpose(-2, -1) / math.sqrt(d)

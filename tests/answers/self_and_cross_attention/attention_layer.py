@@ -2,6 +2,7 @@
 
 import torch
 
+from lessons import masks
 from lessons.attention import attend, masked_softmax
 from tests.answers import edit, right, wrong
 
@@ -184,3 +185,25 @@ with wrong("the softmax has a gradient of NaN"):
             scores = scores + torch.where(allowed, 0.0, -torch.inf)
         weights = scores.softmax(dim=-1).nan_to_num(0.0)
         return weights @ v, weights
+
+
+edit("allowed)", "~allowed)", "The mask is inverted")
+
+with wrong("depends on how many are in front"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        scores = q @ k.transpose(1, 2) / q.size(-1) ** 0.5
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed, -torch.inf)
+        weights = scores.softmax(dim=-1).nan_to_num(0.0)
+        return weights @ v, weights
+
+
+with wrong("Without a mask you made it causal"):
+
+    def my_attention_layer(queries_from, keys_from, w_q, w_k, w_v, allowed=None):
+        q, k, v = queries_from @ w_q, keys_from @ w_k, keys_from @ w_v
+        if allowed is None:
+            allowed = masks.causal(q.size(-2))
+        return attend(q, k, v, allowed)

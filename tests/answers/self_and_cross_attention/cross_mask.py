@@ -81,3 +81,11 @@ with wrong("assumed that they come first"):
     def my_cross_mask(src_ids, tgt_ids, src_pad_id):
         lengths = (src_ids != src_pad_id).sum(dim=1, keepdim=True)
         return (torch.arange(src_ids.size(1)) < lengths)[:, None, None, :]
+
+
+edit(" (", " (tgt_ids != 0)[:, None, :, None] & (", "you also blocked the padding of the target")
+
+with wrong("takes the id by its name"):
+
+    def my_cross_mask(src_ids, tgt_ids, src_pad_id):
+        return masks.padding(src_ids, src_pad_id)

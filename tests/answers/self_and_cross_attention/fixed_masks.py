@@ -90,3 +90,8 @@ with wrong("cross-attention, which was right, is wrong now"):
         decoder_self = masks.causal(tgt.size(1)) & (tgt != src_pad_id)[:, None, None, :]
         cross = (tgt != tgt_pad_id)[:, None, None, :]
         return encoder_self, decoder_self, cross
+
+
+edit("masks.causal(", "~masks.causal(", "you inverted the causal mask")
+
+edit("cross = ", "cross = masks.causal(tgt.size(1)) & ", "you made cross-attention causal")
