@@ -270,6 +270,17 @@ def test_the_tables_of_contents_say_what_the_lesson_says(name):
         assert row in next(cell.source for cell in NOTEBOOKS["00_start_here"].cells if cell.id == "map")
 
 
+def test_the_plans_for_teachers_add_the_minutes_up():
+    readme, teaching = (ROOT.joinpath(name).read_text(encoding="utf-8") for name in ("README.md", "class/TEACHING.md"))
+    minutes = [int(found) for found in re.findall(r"^\| \[\d\d\].* \| (\d+) min \|", readme, flags=re.MULTILINE)]
+    for plan, sums in re.findall(r"^\| \d+ \| (00 to .*?) \| (.*?) \|", teaching, flags=re.MULTILINE):
+        last = [int(number) for number in re.findall(r"00 to (\d\d)", plan)]
+        assert [sum(minutes[: number + 1]) for number in last] == [int(said) for said in re.findall(r"\d+", sums)]
+    hours, rest = divmod(sum(minutes), 60)
+    assert f"All nineteen together are {hours} hours and {rest} minutes." in teaching
+    assert len(minutes) == len(NOTEBOOKS) == 19
+
+
 def drawn(words, png, source="draw()"):
     data = {"text/plain": words, "image/png": png}
     cell = nbformat.v4.new_code_cell(source, id="figure", outputs=[nbformat.v4.new_output("display_data", data)])
