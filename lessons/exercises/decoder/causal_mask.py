@@ -111,6 +111,15 @@ moving_mask = Exercise(
             edited(CausalMask, "masks.causal(max_len)", "masks.causal(max_len).float()"),
             "The mask holds the numbers 0 and 1. A mask is bool here.",
         ),
+        Mistake(
+            edited(CausalMask, _AS_BUFFER, "self.mask = " + _AS_BUFFER),
+            "register_buffer returns nothing. `self.mask = self.register_buffer(…)` first makes the buffer, and then "
+            "puts None in its place. Call it alone: from then on, self.mask is there.",
+        ),
+        Mistake(
+            edited(CausalMask, _AS_BUFFER, "self.register_buffer(masks.causal(max_len), persistent=False)"),
+            'register_buffer needs a name as well, before the tensor: "mask" makes self.mask.',
+        ),
     ],
     hints=[
         "self.register_buffer(name, tensor) makes self.name, which module.to(…) moves along.",

@@ -256,8 +256,9 @@ whole = Exercise(
                 ("self.norm2(x + ", "self.norm1(x + "),
                 ("self.norm3(x + ", "self.norm1(x + "),
             ),
-            "norm1 is used more than once. Each of the three sublayers has its own norm.",
+            "A norm is used more than once. Each of the three sublayers has its own: norm1, norm2, norm3.",
             also=(
+                edited(DecoderLayerByHand, ("self.norm3(x)", "self.norm2(x)"), ("self.norm3(x + ", "self.norm2(x + ")),
                 edited(DecoderLayerByHand, ("self.norm2(x)", "self.norm1(x)"), ("self.norm2(x + ", "self.norm1(x + ")),
             ),
         ),

@@ -319,6 +319,24 @@ three = Exercise(
             ),
             "The feed-forward network and its norm are missing.",
         ),
+        Mistake(
+            edited(three_parts, ("norm2(x), memory", "norm2(x)"), ("(x, memory))", "(x))")),
+            "cross_attention takes two arguments: x, whose queries ask, and the memory. If there is no memory, don't "
+            "call it.",
+            also=(
+                edited(
+                    three_parts,
+                    (
+                        "    if memory is not None:\n            x = x + cross_attention(norm2(x), memory)",
+                        "    x = x + cross_attention(norm2(x))",
+                    ),
+                    (
+                        "    if memory is not None:\n        x = norm2(x + cross_attention(x, memory))",
+                        "    x = norm2(x + cross_attention(x))",
+                    ),
+                ),
+            ),
+        ),
     ],
     hints=[
         "It is my_surround from lesson 07, three times, each with its own norm.",

@@ -147,6 +147,11 @@ judging = Exercise(
             "You divided the rest by how often *this* word is rejected. Then it does not sum to 1: divide by its own "
             "sum.",
         ),
+        Mistake(
+            edited(accept, "(true - guessed).clamp(min=0.0)", "max(0, true - guessed)"),
+            "Python's max and min can't compare a number with each number of a tensor: (true − guessed).clamp(min=0) "
+            "does it for max(0, …), and .clamp(max=1) for min(1, …).",
+        ),
     ],
     hints=[
         "The draft has drawn the word with probability guessed[word]. Where that is too much, which factor turns it "

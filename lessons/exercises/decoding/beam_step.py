@@ -168,6 +168,23 @@ going_on = Exercise(
             edited(beam_step, "places // vocab_size, places % vocab_size", "places % vocab_size, places // vocab_size"),
             "You swapped parents and words: place // V is the parent, place % V is the word.",
         ),
+        Mistake(
+            edited(beam_step, "log_probs[:, None] + ", "log_probs + "),
+            "log_probs (W,) met the axis of the words, the last one. With as many hypotheses as words there is not "
+            "even an error. Each belongs to a row: log_probs[:, None] is (W, 1).",
+            also=[
+                edited(
+                    beam_step,
+                    "log_probs[:, None] + torch.where(finished[:, None], stays, next_log_probs)",
+                    "torch.where(finished[:, None], stays, next_log_probs) + log_probs",
+                )
+            ],
+        ),
+        Mistake(
+            edited(beam_step, "totals.flatten().topk", "totals.topk"),
+            "Those are the W best words of each hypothesis, (W, W). Take the W best of all candidates: "
+            "totals.flatten().topk(W).",
+        ),
     ],
     hints=[
         "A finished hypothesis has one continuation, pad_id at a cost of 0; all others in its row are −∞.",

@@ -222,6 +222,22 @@ remembering = Exercise(
             edited(cached_step, "@ values, keys, values", "@ values, values, keys"),
             "You swapped keys and values. Return output, keys, values.",
         ),
+        Mistake(
+            edited(cached_step, ("[keys, k])", "[keys, k], dim=1)"), ("[values, v])", "[values, v], dim=1)")),
+            "You joined along the features. A word is a row, so the new ones go below the old ones: axis 0, as "
+            "torch.cat does by default.",
+        ),
+        Mistake(
+            edited(cached_step, "causal(len(x), offset=length)", "causal(len(x))"),
+            "Your mask is (n, n): it has no columns for the cached words. It must be (n, L + n), with the first L + i "
+            "+ 1 keys open in row i: causal(n, offset=L).",
+            seen_in="two new words at once, three that were read",
+        ),
+        Mistake(
+            edited(cached_step, "~causal", "causal"),
+            "The mask is inverted: everything that a new word may attend to is −∞, and the last row is NaN. "
+            "masked_fill fills where its mask is True: give it ~allowed.",
+        ),
     ],
     hints=[
         "L = len(keys). Compute q, k and v of the new words only; q and k go through turn(…, L).",

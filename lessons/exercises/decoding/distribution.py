@@ -51,6 +51,13 @@ NEVER_RENORMALIZED = (
 )
 
 
+def _top_p_unsorted(logits, temperature, top_k, top_p):
+    """Top-p in the order of the vocabulary."""
+    p = distribution_by_hand(logits, temperature, top_k, 1.0)
+    p = p.masked_fill(p.cumsum(dim=0) - p >= top_p, 0.0)
+    return p / p.sum()
+
+
 def _sums_to_one(case: Case, results: tuple) -> str | None:
     total = results[0].double().sum().item()
     if abs(total - 1) < 1e-3:
@@ -243,6 +250,12 @@ choosing = Exercise(
             "The probabilities are in the wrong places: indexing the sorted ones with words shuffles them once more. "
             "To undo the sort, write result[words] = …, or use scatter or words.argsort().",
             seen_in="only the temperature",
+        ),
+        Mistake(
+            _top_p_unsorted,
+            "Top-p added up the words in the order of the vocabulary. What counts is the sum of the likelier words: "
+            "sort before cumsum.",
+            seen_in="only top-p",
         ),
     ],
     hints=[

@@ -151,6 +151,23 @@ looping = Exercise(
             edited(greedy_loop, "argmax", "argmin"),
             "You took the least likely word each time.",
         ),
+        Mistake(
+            edited(greedy_loop, "next_logits(ids).argmax", "next_logits(ids)[:, -1].argmax"),
+            "next_logits gives (B, V): the logits of the next word, and no others. [:, -1] takes from them those of "
+            "the last word of the vocabulary. It was needed in the loop above, whose logits were (1, T, V).",
+            also=(
+                edited(
+                    greedy_loop,
+                    ("next_logits(ids).argmax", "next_logits(ids)[:, -1].argmax"),
+                    (".masked_fill(ended, pad_id)", "\n        words[ended] = pad_id"),
+                ),
+            ),
+        ),
+        Mistake(
+            edited(greedy_loop, "words[:, None]", "words"),
+            "The new words are (B,), and ids is (B, t): torch.cat joins tensors with equally many axes. words[:, None] "
+            "is (B, 1), one more column.",
+        ),
     ],
     hints=[
         "Keep a bool tensor `ended` (B,): True where a sentence has generated EOS. It only ever changes from False to "

@@ -110,6 +110,19 @@ repeating = Exercise(
             "The words in ids can't come again at all. Then no text could have two commas: make them less likely, not "
             "impossible.",
         ),
+        Mistake(
+            edited(
+                penalize,
+                "torch.where(logits > 0, logits / penalty, logits * penalty)",
+                "logits / penalty if logits > 0 else logits * penalty",
+            ),
+            "An `if` has one answer, and here each word needs its own. torch.where asks for each number whether it is "
+            "above 0.",
+        ),
+        Mistake(
+            edited(penalize, "return torch.where(seen, lower, logits)", "return lower[ids]"),
+            "You return the logits of the words in ids alone. Return all V: the others stay as they are.",
+        ),
     ],
     hints=[
         "Which way does a logit move when you divide it by 2? Try 3, and try −2.",

@@ -83,6 +83,16 @@ norm = Exercise(
             also=(
                 edited(layer_norm, "mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
                 edited(layer_norm, "correction=0, keepdim=True", "correction=0"),
+                edited(
+                    layer_norm,
+                    ("mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
+                    ("x.var(dim=-1, correction=0, keepdim=True)", "((x - mean) ** 2).mean(dim=-1)"),
+                ),
+                edited(
+                    layer_norm,
+                    ("mean(dim=-1, keepdim=True)", "mean(dim=-1)"),
+                    ("x.var(dim=-1, correction=0, keepdim=True)", "((x - mean) ** 2).mean(dim=-1, keepdim=True)"),
+                ),
             ),
         ),
         Mistake(

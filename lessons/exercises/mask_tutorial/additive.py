@@ -98,6 +98,13 @@ made_additive = Exercise(
             lambda allowed, bias: bias + allowed,
             "True counts as 1 in a sum. Added to the scores it changes them a little, and hides nothing.",
         ),
+        Mistake(
+            lambda allowed, bias: bias + torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf),
+            "In half precision your mask is float32, and scores with such a mask added are float32 as well. The zeros "
+            "and −inf that you add to the bias are float32, torch's default, and a sum has the wider type. Take the "
+            "bias itself: torch.where(allowed, bias, -torch.inf).",
+            seen_in="half precision",
+        ),
     ],
     hints=[
         "(B, 1, Q, K) and (H, Q, K) broadcast to (B, H, Q, K): torch lines up the axes from the right.",

@@ -119,6 +119,24 @@ tidy_mask = Exercise(
             "tokens attend to it. A padded query needs no rule of its own: don't ask what the query is.",
             seen_in=ON_THE_LEFT,
         ),
+        Mistake(
+            edited(keys_only, "pad_id=key_pad_id)", "pad_id=key_pad_id)[:, 0, 0]"),
+            "Keys only, that is right. But axes are missing: what broadcasts to (B, 1, Q, K) is (B, 1, 1, K).",
+            also=[edited(keys_only, "pad_id=key_pad_id)", "pad_id=key_pad_id)[:, 0]")],
+        ),
+        Mistake(
+            edited(
+                keys_only,
+                "return masks.padding(key_ids, pad_id=key_pad_id)",
+                "return masks.allowed_to_additive(masks.padding(key_ids, pad_id=key_pad_id))",
+            ),
+            "Keys only, that is right. But these are numbers, 0 and −∞, that are added to scores. The task asks for "
+            "True and False, True = may attend.",
+        ),
+        Mistake(
+            edited(keys_only, "pad_id=key_pad_id", "key_pad_id"),
+            "Keys only, that is right. But masks.padding takes the padding id by its name: pad_id=key_pad_id.",
+        ),
     ],
     hints=[
         "Print the mask for query_ids with one PAD at the end. What may that query attend to?",

@@ -125,6 +125,17 @@ from_the_left = Exercise(
             edited(left_padded, "return allowed,", "return ~allowed,"),
             "allowed is inverted: here True = may attend.",
         ),
+        Mistake(
+            edited(left_padded, "real[:, None, None, :]", "real"),
+            "real is (B, T), and meets the triangle (T, T) with the sentences where the queries are. With as many "
+            "sentences as tokens, or with one, there is not even an error. Hide padding as a key: (B, 1, 1, T).",
+            also=[edited(left_padded, "causal & real[:, None, None, :]", "real & causal")],
+        ),
+        Mistake(
+            edited(left_padded, ") | torch", ") & torch"),
+            "positions are right. But only the diagonal is open: each & takes something away. The diagonal is an "
+            "exception for padding, so it is joined with |.",
+        ),
     ],
     hints=[
         "Three parts: the causal rule (T, T), padding hidden as a key (B, 1, 1, T), and the diagonal, which is always "

@@ -87,6 +87,10 @@ both_joined = Exercise(
             "The pattern is right, but these are the numbers 0 and 1. Added to the scores they block nothing: return "
             "a bool mask.",
         ),
+        Mistake(
+            edited(one_mask, " | ", " or "),
+            "`or` and `not` ask whether a whole tensor is true, which torch refuses. | and ~ work on each pair.",
+        ),
     ],
     hints=[
         "First bring key_padding_mask to four axes: (B, 1, 1, K). attn_mask (Q, K) broadcasts by itself.",

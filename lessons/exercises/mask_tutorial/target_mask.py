@@ -110,6 +110,14 @@ target_hidden = Exercise(
             "many sentences as tokens there is not even an error. Put two axes of size 1 in between.",
             also=(lambda ids, pad: (ids != pad) & masks.causal(ids.size(1)),),
         ),
+        Mistake(
+            edited(target_mask, " & ", " and "),
+            "`and` asks whether a whole tensor is true, which torch refuses. & asks it for each pair.",
+        ),
+        Mistake(
+            edited(target_mask, "pad_id=pad_id", "pad_id"),
+            "masks.padding takes the padding id by its name: masks.padding(ids, pad_id=pad_id).",
+        ),
     ],
     hints=[
         "Two rules: no key in the future, (T, T), and no key that is padding, (B, 1, 1, T).",

@@ -162,6 +162,11 @@ for_torch = Exercise(
             "tgt_mask also blocks the padding, so it is (B, T, T), which nn.Transformer takes with one head only. It "
             "is about the future; the padding of each sentence is in tgt_key_padding_mask.",
         ),
+        Mistake(
+            edited(torch_masks, "~masks.causal(tgt.size(1))", "(~masks.causal(tgt.size(1))).float()"),
+            "The triangle of tgt_mask is right, but it holds the numbers 1 and 0. nn.Transformer adds such a mask to "
+            "the scores, and 1 hides nothing: give it dtype=torch.bool, or end it with .bool().",
+        ),
     ],
     hints=[
         "True = blocked: a padding mask is True where the id is the padding.",

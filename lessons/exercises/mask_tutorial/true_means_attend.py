@@ -46,6 +46,13 @@ def _by_causal_mask(attention, x: Tensor) -> Tensor:
     return influence(lambda tokens: attention(tokens, causal(len(x))), x)[-1, 0]
 
 
+def _one_pair(x: Tensor) -> Tensor:
+    """True for query 0 and the last key."""
+    mask = _all(x, False)
+    mask[0, -1] = True
+    return mask
+
+
 meaning_found = Exercise(
     lesson="10",
     name="my_true_means_attend",
@@ -104,7 +111,20 @@ meaning_found = Exercise(
         Mistake(
             lambda attention, x: False,
             "You answer False for every library. If you compared all outputs at once, they always differ: the token "
-            "you changed is a query too, and its own output moves. Compare only output 0.",
+            "you changed is a query too, and its own output moves. Compare only output 0. If you use influence: does "
+            "your function use the tokens that it is given?",
+        ),
+        Mistake(
+            lambda attention, x: influence(lambda tokens: attention(tokens, _one_pair(x)), x)[-1, 0],
+            "You watch another pair than the one that is True in your mask. If that is mask[0, -1], query 0 and the "
+            "last key, watch output 0, and change the last token: influence(…)[0, -1].",
+            also=[
+                lambda attention, x: (
+                    not torch.equal(
+                        attention(x, _one_pair(x))[-1], attention(torch.cat([x[:1] + 1, x[1:]]), _one_pair(x))[-1]
+                    )
+                ),
+            ],
         ),
     ],
     hints=[

@@ -142,6 +142,11 @@ counting = Exercise(
             "decided by the targets alone.",
             seen_in="the model predicts padding in place of a token",
         ),
+        Mistake(
+            edited(accuracies, "(right | ~real).all(dim=1)", "right[real].all(dim=1)"),
+            "right[real] is one long row of all real tokens: which sentence each belongs to is lost. For the "
+            "sentences, keep (B, T), and count padding as correct: (right | ~real).all(dim=1).",
+        ),
     ],
     hints=[
         "real = targets != pad_id; right = predicted == targets.",

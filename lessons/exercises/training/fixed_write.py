@@ -122,6 +122,11 @@ start_hunt = Exercise(
             edited(write, "return ids", "return ids[:-1]"),
             "The last id is missing from the result: it includes the EOS token.",
         ),
+        Mistake(
+            edited(write, "[bos_id]", "[bos_id, pad_id]"),
+            "BOS is in front now, but padding comes right after it: in training no sentence went on like that. Start "
+            "from BOS alone.",
+        ),
     ],
     hints=[
         "What does the model read before it generates its first token? And what did it read there in training?",

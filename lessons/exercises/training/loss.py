@@ -125,6 +125,23 @@ loss = Exercise(
             "pad_id isn't used: you took 0 for the padding, whatever pad_id is.",
             seen_in="another pad_id than 0",
         ),
+        Mistake(
+            edited(loss_without_padding, "targets[..., None]).squeeze(-1)", "targets)"),
+            "gather needs an index with as many axes as the table has: targets[..., None] is (B, T, 1). Take that axis "
+            "away again afterwards.",
+        ),
+        Mistake(
+            edited(
+                loss_without_padding,
+                (".squeeze(-1)", ""),
+                (
+                    "-of_target[targets != pad_id].mean()",
+                    "-(of_target * (targets != pad_id)).sum() / (targets != pad_id).sum()",
+                ),
+            ),
+            "gather leaves an axis of size 1 at the end. (B, T, 1) times (B, T) is no product token by token: each "
+            "meets the others, or there is an error. Take the axis away first: .squeeze(-1), or [..., 0].",
+        ),
     ],
     hints=[
         "log_softmax over the last axis; then gather, with targets[..., None] as the index, picks the entry of each "

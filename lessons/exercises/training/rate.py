@@ -194,6 +194,7 @@ schedule = Exercise(
             edited(rate, FALL, "(1 if step <= steps - decay else (step - (steps - decay)) / decay)"),
             "In the last `decay` steps the rate rises again. That fraction says how much of the fall is over: subtract "
             "it from 1.",
+            also=(edited(rate, FALL, "(1 if step < steps - decay else (step - (steps - decay)) / decay)"),),
         ),
         Mistake(
             edited(rate, "step / warmup", "(step + 1) / warmup"),

@@ -98,6 +98,12 @@ smoothing = Exercise(
             "of the vocabulary from the targets that it sees.",
             seen_in=RARE,
         ),
+        Mistake(
+            edited(smooth, "[torch.arange(len(targets)), targets]", "[targets]"),
+            "smoothed[targets] means whole rows, those with the numbers of the targets. In row 0 the column targets[0] "
+            "is meant, in row 1 the column targets[1], and so on: smoothed[torch.arange(N), targets].",
+            also=(edited(smooth, ("[torch.arange(len(targets)), targets]", "[targets]"), ("+=", "=")),),
+        ),
     ],
     hints=[
         "Start with a matrix that is smoothing / vocab_size everywhere.",

@@ -134,6 +134,11 @@ counting = Exercise(
             "You shared num_layers between the two sides. Each side has num_layers layers of its own.",
             also=[edited(count_parameters, "num_layers * (", "num_layers // 2 * (")],
         ),
+        Mistake(
+            edited(count_parameters, "d_ff * d_model + d_model\n", "d_ff * d_model + d_ff\n"),
+            "A bias has one number for each output. The second layer of a feed-forward network has d_model outputs, "
+            "not d_ff.",
+        ),
     ],
     hints=[
         "An attention: four matrices D × D, a bias of D for each. A feed-forward network: D × F + F, and F × D + D.",

@@ -278,6 +278,27 @@ together = Exercise(
             edited(run_model, ("embed_src(src)", "embed_tgt(src)"), ("embed_tgt(tgt)", "embed_src(tgt)")),
             "The two tables are swapped: source ids go through embed_src, target ids through embed_tgt.",
         ),
+        Mistake(
+            edited(run_model, " & ", " and "),
+            "`and` asks whether a whole tensor is true, which torch refuses. & asks it for each pair of positions.",
+        ),
+        Mistake(
+            edited(run_model, "masks.causal(tgt.size(1))", "masks.causal(tgt.size(0))"),
+            "The causal mask has the size of the batch: tgt.size(0) is B. It is about the target's positions: "
+            "tgt.size(1).",
+            also=[
+                edited(
+                    run_model,
+                    "masks.padding(tgt, pad_id=PAD) & masks.causal(tgt.size(1))",
+                    "masks.causal(tgt.size(0)) & masks.padding(tgt, pad_id=PAD)",
+                )
+            ],
+        ),
+        Mistake(
+            edited(run_model, "encode(embed_src(src), src_allowed)", "encode(src, src_allowed)"),
+            "encode and decode take vectors, not ids. embed_src(src) and embed_tgt(tgt) make vectors of them.",
+            also=[edited(run_model, "decode(embed_tgt(tgt), ", "decode(tgt, ")],
+        ),
     ],
     hints=[
         "Two masks: the source padding, used twice, and the target padding combined with the causal mask.",

@@ -83,3 +83,8 @@ edit("masks.causal(max_len)", "torch.ones(max_len, max_len, dtype=torch.bool).tr
 
 
 edit("masks.causal(max_len)", "masks.allowed_to_additive(masks.causal(max_len))", "That is the additive form")
+
+edit("self.register_buffer", "self.allowed = self.register_buffer", "register_buffer returns nothing")
+
+
+edit('"allowed", masks', "masks", "needs a name as well")

@@ -220,3 +220,16 @@ with wrong("You made a causal mask in the layer"):
             for part, norm in parts:
                 x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
             return x
+
+
+with wrong("A norm is used more than once"):
+
+    class MyDecoderLayer(Parts):
+        def forward(self, x, memory, tgt_allowed=None, cross_allowed=None):
+            for sublayer, norm in (
+                (lambda y: self.self_attn(y, allowed=tgt_allowed)[0], self.norm1),
+                (lambda y: self.cross_attn(y, memory, memory, cross_allowed)[0], self.norm2),
+                (lambda y: self.linear2(torch.relu(self.linear1(y))), self.norm2),
+            ):
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x

@@ -240,3 +240,11 @@ with wrong("The sublayers work in parallel"):
         x = a(x + look(x))
         x = b(x + ask(x, memory)) if memory is not None else x
         return c(x + feed(x))
+
+
+with wrong("cross_attention takes two arguments"):
+
+    def my_three_parts(x, memory, parts, norms, norm_first):
+        for part, norm in zip(parts, norms):
+            x = x + part(norm(x)) if norm_first else norm(x + part(x))
+        return x

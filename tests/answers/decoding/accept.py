@@ -67,3 +67,10 @@ with wrong("Only one word was proposed"):
     def my_accept(true, guessed, word):
         rest = (true - guessed).clamp(min=0)
         return torch.clamp(true / guessed, max=1), rest / rest.sum()
+
+
+with wrong("Python's max and min can't compare"):
+
+    def my_accept(true, guessed, word):
+        rest = max(0, true - guessed)
+        return min(1, true[word] / guessed[word]), rest / rest.sum()

@@ -117,3 +117,23 @@ with wrong("not best first"):
         order = places.argsort()
         places, best = places[order], best[order]
         return places // rows.size(1), places % rows.size(1), best
+
+
+with wrong("met the axis of the words"):
+
+    def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+        rows = next_log_probs.clone()
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        best, places = (log_probs + rows).flatten().topk(len(rows))
+        return places // rows.size(1), places % rows.size(1), best
+
+
+with wrong("the W best words of each hypothesis"):
+
+    def my_beam_step(log_probs, next_log_probs, finished, pad_id):
+        rows = next_log_probs.clone()
+        rows[finished] = -torch.inf
+        rows[finished, pad_id] = 0.0
+        best, places = (log_probs[:, None] + rows).topk(len(rows))
+        return places // rows.size(1), places % rows.size(1), best

@@ -123,3 +123,35 @@ with wrong("It goes wrong here: the first words: nothing was read yet."):
         if length:
             scores = scores.masked_fill(~torch.ones(n, length + n, dtype=torch.bool).tril(length), -torch.inf)
         return scores.softmax(dim=-1) @ values, keys, values
+
+
+with wrong("You joined along the features"):
+
+    def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+        n, length = len(x), len(keys)
+        q, k, v = turn(x @ w_q, length), turn(x @ w_k, length), x @ w_v
+        keys, values = torch.cat([keys, k], dim=1), torch.cat([values, v], dim=1)
+        allowed = torch.ones(n, length + n, dtype=torch.bool).tril(length)
+        scores = (q @ keys.T / math.sqrt(q.size(1))).masked_fill(~allowed, -torch.inf)
+        return scores.softmax(dim=-1) @ values, keys, values
+
+
+with wrong("no columns for the cached words"):
+
+    def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+        n, length = len(x), len(keys)
+        q, k, v = turn(x @ w_q, length), turn(x @ w_k, length), x @ w_v
+        keys, values = torch.cat([keys, k]), torch.cat([values, v])
+        scores = (q @ keys.T / math.sqrt(q.size(1))).masked_fill(~masks.causal(n), -torch.inf)
+        return scores.softmax(dim=-1) @ values, keys, values
+
+
+with wrong("The mask is inverted"):
+
+    def my_cached_step(x, keys, values, w_q, w_k, w_v, turn):
+        n, length = len(x), len(keys)
+        q, k, v = turn(x @ w_q, length), turn(x @ w_k, length), x @ w_v
+        keys, values = torch.cat([keys, k]), torch.cat([values, v])
+        allowed = torch.ones(n, length + n, dtype=torch.bool).tril(length)
+        scores = (q @ keys.T / math.sqrt(q.size(1))).masked_fill(allowed, -torch.inf)
+        return scores.softmax(dim=-1) @ values, keys, values

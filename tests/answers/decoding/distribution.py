@@ -185,3 +185,14 @@ with wrong("You set the logits of the dropped words to 0"):
         result = torch.zeros_like(logits)
         result[words] = likely / likely.sum()
         return result
+
+
+with wrong("sort before cumsum"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        likely = (logits / temperature).softmax(dim=-1)
+        kept = likely.topk(top_k).indices
+        result = torch.zeros_like(likely)
+        result[kept] = likely[kept] / likely[kept].sum()
+        result[result.cumsum(dim=0) - result >= top_p] = 0
+        return result / result.sum()

@@ -98,3 +98,21 @@ with wrong("get their EOS in the same step"):
             words = torch.where(ended, pad_id, next_logits(ids).argmax(dim=-1))
             ids = torch.cat([ids, words[:, None]], dim=1)
         return ids
+
+
+with wrong("next_logits gives (B, V)"):
+
+    def my_greedy(next_logits, batch_size, bos_id, eos_id, pad_id, max_len):
+        ids = torch.full((batch_size, 1), bos_id)
+        ended = torch.zeros(batch_size, 1, dtype=torch.bool)
+        while ids.size(1) <= max_len and not ended.all():
+            words = next_logits(ids)[:, -1].argmax(dim=-1, keepdim=True)
+            words = words.masked_fill(ended, pad_id)
+            ids = torch.cat([ids, words], dim=1)
+            ended = ended | (words == eos_id)
+        return ids
+
+
+edit("next_logits(ids).argmax", "next_logits(ids)[:, -1].argmax", "next_logits gives (B, V)")
+
+edit("words[:, None]", "words", "joins tensors with equally many axes")

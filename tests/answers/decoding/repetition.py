@@ -57,3 +57,16 @@ edit("logits.clone()", "logits", "changed its argument", of=0)
 edit("chosen * penalty", "chosen - penalty", "Below 0 you subtract")
 
 edit("torch.where(chosen > 0, chosen / penalty, chosen * penalty)", "chosen.abs() / penalty", "without its sign")
+
+with wrong("An `if` has one answer"):
+
+    def my_penalty(logits, ids, penalty):
+        result = logits.clone()
+        if result[ids] > 0:
+            result[ids] /= penalty
+        else:
+            result[ids] *= penalty
+        return result
+
+
+edit("return result", "return result[ids]", "of the words in ids alone", of=0)

@@ -98,3 +98,11 @@ with wrong("The root was taken twice"):
     def my_layer_norm(x, weight, bias, eps):
         mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
         return weight * (x - mean) / torch.sqrt(std + eps) + bias
+
+
+with wrong("An axis is missing"):
+
+    def my_layer_norm(x, weight, bias, eps):
+        mean = x.mean(dim=-1)
+        variance = ((x - mean) ** 2).mean(dim=-1)
+        return weight * (x - mean) / torch.sqrt(variance + eps) + bias

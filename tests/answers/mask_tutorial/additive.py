@@ -71,3 +71,15 @@ with wrong("the bias is lost"):
 
     def my_additive(allowed, bias):
         return masks.allowed_to_additive(allowed)
+
+
+with wrong("a sum has the wider type"):
+
+    def my_additive(allowed, bias):
+        return masks.allowed_to_additive(allowed) + bias
+
+
+with wrong("a sum has the wider type"):
+
+    def my_additive(allowed, bias):
+        return bias + torch.where(allowed, 0.0, -torch.inf)

@@ -52,7 +52,7 @@ with wrong("That fixes the symptom"):
 edit(
     "(key_ids != key_pad_id)[:, None, None, :]",
     "key_ids != key_pad_id",
-    "Shape: allowed is (3, 5); expected (3, 1, 6, 5)",
+    "axes are missing",
 )
 
 
@@ -82,3 +82,20 @@ with wrong("You opened the first key"):
         allowed = query_real & (key_ids != key_pad_id)[:, None, None, :]
         allowed[..., 0] = True
         return allowed
+
+
+edit("[:, None, None, :]", "[:, None, :]", "axes are missing")
+
+with wrong("that are added to scores"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        blocked = (key_ids == key_pad_id)[:, None, None, :]
+        return torch.zeros(blocked.shape).masked_fill(blocked, -torch.inf)
+
+
+with wrong("takes the padding id by its name"):
+
+    def fixed_padding(query_ids, key_ids, query_pad_id, key_pad_id):
+        from lessons import masks
+
+        return masks.padding(key_ids, key_pad_id)

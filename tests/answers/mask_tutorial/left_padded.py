@@ -84,3 +84,7 @@ edit("cumsum(dim=1)", "cumsum(dim=0)", "counted down the batch")
 edit(".cumsum(dim=1)", ".long()", "Values: positions differs")
 
 edit("allowed | torch.eye(ids.size(1)).bool()", "allowed | (torch.arange(ids.size(1)) == 0)", "Open the diagonal")
+
+edit("masks.padding(ids, pad_id=pad_id)", "(ids != pad_id)", "where the queries are")
+
+edit("allowed | torch.eye", "allowed & torch.eye", "only the diagonal is open")

@@ -57,3 +57,9 @@ edit(
 )
 
 edit("(key_padding_mask[:, None, None, :] | attn_mask)", "attn_mask & ~key_padding_mask", "sentences meet queries")
+
+edit(
+    "~(key_padding_mask[:, None, None, :] | attn_mask)",
+    "not (key_padding_mask[:, None, None, :] or attn_mask)",
+    "ask whether a whole tensor is true",
+)

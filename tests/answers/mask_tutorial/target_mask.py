@@ -99,3 +99,15 @@ with wrong("You opened the whole diagonal"):
         length = ids.size(1)
         allowed = masks.causal(length) & (ids != pad_id)[:, None, None, :]
         return allowed | torch.eye(length).bool()
+
+
+with wrong("`and` asks whether a whole tensor is true"):
+
+    def my_target_mask(ids, pad_id):
+        return masks.causal(ids.size(1)) and masks.padding(ids, pad_id=pad_id)
+
+
+with wrong("takes the padding id by its name"):
+
+    def my_target_mask(ids, pad_id):
+        return masks.causal(ids.size(1)) & masks.padding(ids, pad_id)

@@ -71,3 +71,5 @@ edit(
 )
 
 edit(", src == src_pad_id", ", None", "memory_key_padding_mask blocks nothing")
+
+edit(", dtype=torch.bool", "", "holds the numbers 1 and 0")

@@ -2,6 +2,7 @@
 
 import torch
 
+from lessons.probes import influence
 from tests.answers import right, wrong
 
 with right:
@@ -118,3 +119,29 @@ with wrong("the answer is a str; expected True or False"):
         changed[-1] += 1
         same = torch.equal(attention(x, mask)[0], attention(changed, mask)[0])
         return "blocked" if same else "may attend"
+
+
+with wrong("You watch another pair"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, -1] = True
+        changed = x.clone()
+        changed[0] += 1
+        return not torch.equal(attention(x, mask)[-1], attention(changed, mask)[-1])
+
+
+with wrong("You watch another pair"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, -1] = True
+        return bool(influence(lambda tokens: attention(tokens, mask), x)[-1, 0])
+
+
+with wrong("does your function use the tokens that it is given?"):
+
+    def my_true_means_attend(attention, x):
+        mask = torch.zeros(len(x), len(x), dtype=torch.bool)
+        mask[0, -1] = True
+        return influence(lambda tokens: attention(x, mask), x)[0, -1]

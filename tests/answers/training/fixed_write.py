@@ -136,3 +136,6 @@ with wrong("It goes wrong here: a model that is not sure of the next token"):
         while ids[-1] != eos_id and len(ids) < max_len:
             ids = torch.cat([ids, torch.multinomial(next_logits(ids).softmax(dim=-1), 1)])
         return ids
+
+
+edit("[bos_id]", "[bos_id, pad_id]", "padding comes right after it")

@@ -135,3 +135,18 @@ with wrong("whichever it is"):
     def my_loss(logits, targets, pad_id):
         log_p = logits.log_softmax(dim=-1).max(dim=-1).values
         return -log_p[targets != pad_id].mean()
+
+
+with wrong("gather needs an index with as many axes"):
+
+    def my_loss(logits, targets, pad_id):
+        log_p = logits.log_softmax(dim=-1).gather(-1, targets)
+        return -log_p[targets != pad_id].mean()
+
+
+with wrong("gather leaves an axis of size 1"):
+
+    def my_loss(logits, targets, pad_id):
+        log_p = logits.log_softmax(dim=-1).gather(-1, targets[..., None])
+        real = targets != pad_id
+        return -(log_p * real).sum() / real.sum()

@@ -157,3 +157,12 @@ with wrong("None: the list of rates is None"):
             return peak * step / warmup
         if step > steps - decay:
             return peak * (steps - step) / decay
+
+
+with wrong("rises again"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        start = steps - decay
+        if step >= start:
+            return peak * (step - start) / decay
+        return peak * min(1, step / warmup)

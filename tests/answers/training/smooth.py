@@ -91,3 +91,10 @@ edit(
     "only one token's",
     of=1,
 )
+
+with wrong("means whole rows"):
+
+    def my_smooth(targets, vocab_size, smoothing):
+        smoothed = torch.full((len(targets), vocab_size), smoothing / vocab_size)
+        smoothed[targets] += 1 - smoothing
+        return smoothed

@@ -69,3 +69,10 @@ with wrong("You took 4 · d_model for d_ff"):
     def my_parameters(d_model, d_ff, num_layers, vocab_size):
         attention, feed = 4 * d_model**2 + 4 * d_model, 8 * d_model**2 + 5 * d_model
         return num_layers * (3 * attention + 2 * feed + 10 * d_model) + vocab_size * (d_model + 1)
+
+
+with wrong("has d_model outputs"):
+
+    def my_parameters(d_model, d_ff, num_layers, vocab_size):
+        attention, feed = 4 * (d_model**2 + d_model), 2 * (d_model * d_ff + d_ff)
+        return num_layers * (3 * attention + 2 * feed + 10 * d_model) + vocab_size * (d_model + 1)

@@ -152,3 +152,26 @@ with wrong("All masks are inverted, as for torch's modules"):
         source = ~masks.padding(src, pad_id=0)
         target = ~(masks.padding(tgt, pad_id=0) & masks.causal(tgt.size(1)))
         return project(decode(embed_tgt(tgt), encode(embed_src(src), source), target, source))
+
+
+with wrong("`and` asks whether a whole tensor is true"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.padding(tgt, pad_id=0) and masks.causal(tgt.size(1))
+        memory = encode(embed_src(src), source)
+        return project(decode(embed_tgt(tgt), memory, target, source))
+
+
+with wrong("the size of the batch"):
+
+    def my_transformer(src, tgt, embed_src, embed_tgt, encode, decode, project):
+        source = masks.padding(src, pad_id=0)
+        target = masks.causal(len(tgt)) & masks.padding(tgt, pad_id=0)
+        memory = encode(embed_src(src), source)
+        return project(decode(embed_tgt(tgt), memory, target, source))
+
+
+edit("encode(embed_src(src), source)", "encode(src, source)", "take vectors, not ids")
+
+edit("embed_tgt(tgt)", "tgt", "take vectors, not ids")
