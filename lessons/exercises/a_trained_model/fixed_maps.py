@@ -101,6 +101,12 @@ bug_hunt = Exercise(
             "The mask is right, but the softmax goes over the queries now. It was right before: over the keys, dim=-1.",
         ),
         Mistake(
+            edited(maps, ("~real[:, None, None]", "real[:, None, :, None]"), ("-torch.inf", "-1e9")),
+            "Now the rows of the tokens are blocked, and those of the padding are open. ~ was right, the axis wasn't: "
+            "block keys, not queries.",
+            also=[edited(maps, ("~real[:, None, None]", "real[:, None, :, None]"))],
+        ),
+        Mistake(
             edited(maps, " / math.sqrt(q.size(-1))", ""),
             "The mask is right, but the scores are no longer divided by √d.",
         ),

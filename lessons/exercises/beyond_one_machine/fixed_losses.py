@@ -54,6 +54,10 @@ bug_hunt = Exercise(
             "You divide by N, and DDP divides by N once more. Multiply by N, so that only the sum is left.",
         ),
         Mistake(
+            edited(losses_of_processes, SCALED, "sums.sum(dim=1) / tokens.sum(dim=1) / len(sums)"),
+            "The bug is still there, and now everything is N times too small: you divide by N, which DDP does already.",
+        ),
+        Mistake(
             edited(losses_of_processes, "/ total", "/ tokens.sum(dim=1)"),
             "You multiply by N to make up for DDP's mean, and still divide by the tokens of the process alone.",
         ),
@@ -65,6 +69,7 @@ bug_hunt = Exercise(
         Mistake(
             edited(losses_of_processes, SCALED, "(sums / tokens).mean(dim=1)"),
             "Now each part counts the same, too: that is a step back. Sums are added, and divided once, at the end.",
+            also=[edited(losses_of_processes, SCALED, "(sums / tokens).sum(dim=1)")],
         ),
         Mistake(
             edited(losses_of_processes, SCALED, "sums.sum(dim=0) / tokens.sum(dim=0)"),

@@ -82,6 +82,15 @@ accumulating = Exercise(
             "Your number of tokens is without padding, and your sum with it: ignore_index=pad_id leaves it out.",
         ),
         Mistake(
+            edited(part_losses, "summed / total", "summed / len(logits)"),
+            "You divide the sums by the number of parts. The loss is a mean over tokens: divide by those of all parts.",
+        ),
+        Mistake(
+            edited(part_losses, FLAT, "part, wanted"),
+            "F.cross_entropy takes the second axis for the vocabulary, and in (B, T, V) that is the tokens. Flatten to "
+            "(B · T, V) and (B · T,), or swap the axes: part.transpose(1, 2).",
+        ),
+        Mistake(
             edited(part_losses, "summed / total", "summed / total / len(logits)"),
             "You divide twice: by the tokens of all parts, and by the number of parts. The gradients of the parts are "
             "*added*, so the first is enough.",

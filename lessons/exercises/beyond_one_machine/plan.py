@@ -111,6 +111,11 @@ planning = Exercise(
             "Your rate is that of a batch for each process. `batch` is that of all together.",
         ),
         Mistake(
+            edited(plan, "larger = batch / tuned_batch", "larger = batch / processes / tuned_batch"),
+            "You compare the pairs of one process with the old batch. All processes take the same step together: the "
+            "rate depends on `batch`.",
+        ),
+        Mistake(
             edited(plan, "larger = batch / tuned_batch", "larger = accumulate * processes * fits / tuned_batch"),
             "You compute the rate from parts · processes · fits, where the last part may be shorter. The batch of a "
             "step has `batch` pairs.",

@@ -103,6 +103,10 @@ passing_on = Exercise(
             "The two halves are swapped: first add, then replace.",
         ),
         Mistake(
+            edited(ring_step, "(sender + 1) % n", "sender + 1"),
+            "The last process has no neighbor p + 1. A ring is closed: it sends to the first, (p + 1) % n.",
+        ),
+        Mistake(
             edited(ring_step, "held.clone()", "held"),
             "The numbers are right, but you wrote them into held itself, which belongs to the caller: in the figure "
             "below, all tables would show the last step. Write into a clone, and return that.",

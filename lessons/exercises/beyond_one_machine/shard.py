@@ -142,6 +142,11 @@ sharding = Exercise(
             "them, then divide.",
         ),
         Mistake(
+            edited(shard, SLICE, "order[rank * count : (rank + 1) * count]"),
+            "You cut pieces of `count` examples. count is the number of processes: process p takes every count-th "
+            "example, order[rank::count].",
+        ),
+        Mistake(
             edited(shard, SLICE, "order[rank:count]"),
             "One colon is missing: order[rank:count] ends at place count. Every count-th is order[rank::count].",
         ),

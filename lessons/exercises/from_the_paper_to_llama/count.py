@@ -134,6 +134,11 @@ counting = Exercise(
             "You counted one head of keys and values. There are num_kv_heads of them.",
         ),
         Mistake(
+            edited(count_llama, "num_kv_heads * head_dim", "d_model // num_kv_heads"),
+            "You divided d_model by the number of heads of keys. A head has d_model / num_heads features, and there "
+            "are num_kv_heads of them.",
+        ),
+        Mistake(
             edited(count_llama, "num_kv_heads * head_dim", "num_kv_heads"),
             "You counted one feature for each head of keys and values. Each has d_model / num_heads.",
         ),

@@ -67,9 +67,19 @@ grouping = Exercise(
         ),
         Mistake(
             edited(grouped_attention, (K, "k"), (V, "v")),
-            "There are fewer heads of keys and values than of queries, so q and k don't fit together. Give each query "
-            "head its own: k.repeat_interleave(group, dim=0), and v in the same way.",
+            "There are fewer heads of keys and values than of queries, so a product with them doesn't fit. Repeat "
+            "both: k.repeat_interleave(group, dim=0), and v in the same way.",
             also=[lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)],
+        ),
+        Mistake(
+            edited(grouped_attention, "q.size(0) // k.size(0)", "k.size(0)"),
+            "You repeat each head as often as there are heads of keys. That fits 4 query heads and 2 of keys. A group "
+            "has H / H_kv query heads: q.size(0) // k.size(0).",
+        ),
+        Mistake(
+            edited(grouped_attention, "k.mT", "k.T"),
+            "k.T reverses all three axes: (H, T, d) becomes (d, T, H). Only the last two are swapped: k.mT, or "
+            "k.transpose(-2, -1).",
         ),
         Mistake(
             edited(grouped_attention, (K, "k[:1].expand_as(q)"), (V, "v[:1].expand_as(q)")),

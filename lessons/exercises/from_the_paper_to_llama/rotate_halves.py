@@ -117,7 +117,16 @@ turning = Exercise(
         ),
         Mistake(
             edited(rotate_halves, "x.chunk(2, dim=-1)", "x.chunk(2)"),
-            "x.chunk(2) cuts the first axis, the tokens. The halves are those of the features: dim=-1.",
+            "d features don't fit d / 2 angles. Halves of the features are x.chunk(2, dim=-1); without dim, chunk cuts "
+            "the tokens. To multiply all of x at once, write the angles twice: torch.cat([angles, angles], dim=-1).",
+        ),
+        Mistake(
+            edited(rotate_halves, "second * cos], dim=-1)", "second * cos])"),
+            "torch.cat without dim puts the halves below each other, as more tokens. They belong side by side: dim=-1.",
+        ),
+        Mistake(
+            edited(rotate_halves, "torch.cat", "torch.stack"),
+            "torch.stack makes a new axis. The halves belong side by side, in the axis that is there: torch.cat.",
         ),
         Mistake(
             edited(rotate_halves, "first * sin + second * cos", "second"),

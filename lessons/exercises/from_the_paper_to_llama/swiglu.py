@@ -100,6 +100,14 @@ gating = Exercise(
             "product is x @ w_gate. Where D = d_ff there is no error.",
         ),
         Mistake(
+            edited(swiglu, "(x @ w_up)", "x @ w_up"),
+            "* and @ go from left to right, so the gate was multiplied by x, before w_up. Write (x @ w_up).",
+        ),
+        Mistake(
+            edited(swiglu, GATED + " * ", GATED + " @ "),
+            "@ is a matrix product. The gate and x @ w_up are both (T, d_ff): multiply them number by number, with *.",
+        ),
+        Mistake(
             edited(swiglu, GATED, "(x @ w_gate).tanh()"),
             "You used tanh. SiLU is x · sigmoid(x), F.silu in torch.",
         ),

@@ -39,6 +39,11 @@ def _packed_of(query, key, value, weight, bias, *, order=(0, 1, 2), interleaved=
     return tuple(F.linear(x, matrices[i], shifts[i]) for x, i in zip((query, key, value), order))
 
 
+def _columns_cut(query, key, value, weight, bias):
+    w_q, w_k, w_v = weight.chunk(3, dim=-1)
+    return F.linear(query, w_q), F.linear(key, w_k), F.linear(value, w_v)
+
+
 projection = Exercise(
     lesson="13",
     name="my_in_projection",
@@ -95,6 +100,15 @@ projection = Exercise(
         Mistake(
             edited(in_projection, "weight.chunk(3)", "weight.view(weight.size(1), -1).chunk(3, dim=1)"),
             "You reshaped the weight before you cut it. The matrices are on top of each other: cut the rows.",
+        ),
+        Mistake(
+            _columns_cut,
+            "You cut along the E features of the input. The three matrices are on top of each other: cut the 3E rows "
+            "of weight, weight.chunk(3), or the columns of weight.T.",
+        ),
+        Mistake(
+            edited(in_projection, "bias is None", "not bias"),
+            "torch can't say whether a whole tensor is true. Ask whether there is one: if bias is not None.",
         ),
         Mistake(
             edited(in_projection, "bias.chunk(3)", "[bias.chunk(3)[0]] * 3"),

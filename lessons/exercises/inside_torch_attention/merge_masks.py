@@ -199,6 +199,16 @@ merging = Exercise(
             "axis for the queries: (B·H, 1, S).",
         ),
         Mistake(
+            _merged(heads=lambda rows, h: rows[:, None]),
+            "Your padding is (B, 1, 1, S), as this course has it: next to scores with an axis for the heads. Here the "
+            "heads are among the rows, (B·H, L, S): repeat each sentence for its heads.",
+        ),
+        Mistake(
+            _merged(padding=lambda mask: mask, attn=lambda mask: mask, join=torch.bitwise_or),
+            "Your mask is bool still. It is added to the scores, where True would count as 1: make it 0 and -inf. (And "
+            "float masks can't be joined by |.)",
+        ),
+        Mistake(
             _merged(heads=lambda rows, h: rows),
             "The padding is (B, 1, S), one row per sentence. To fit (B·H, L, S) it needs a row for each head of each "
             "sentence: B·H rows.",

@@ -132,6 +132,25 @@ weighing = Exercise(
             seen_in="scores of a hundred and more",
         ),
         Mistake(
+            edited(
+                attention_weights,
+                "torch.baddbmm(mask, q, k.mT)",
+                "torch.bmm(q, k.mT).masked_fill(mask, -torch.inf)",
+            ),
+            "masked_fill wants a bool mask. This one is additive, with 0 and -inf in it: add it to the scores.",
+        ),
+        Mistake(
+            edited(attention_weights, "mask is None", "not mask"),
+            "torch can't say whether a whole tensor is true. Ask whether there is one: if mask is not None.",
+        ),
+        Mistake(
+            edited(
+                attention_weights, ("torch.bmm(q, k.mT)", "q @ k.T"), ("torch.baddbmm(mask, q, k.mT)", "q @ k.T + mask")
+            ),
+            "k.T reverses all three axes: (B·H, S, d) becomes (d, S, B·H). Only the last two are swapped: k.mT, or "
+            "k.transpose(-2, -1).",
+        ),
+        Mistake(
             lambda q, k, mask: attention_weights(q, k, None) + (0 if mask is None else mask),
             "You added the mask to the weights, after the softmax, so they become -inf. Add it to the scores.",
         ),

@@ -85,6 +85,22 @@ def _added(q, k, v, block):
     return torch.stack(outputs).sum(dim=0)
 
 
+def _side_by_side(q, k, v, block):
+    """Each block's own softmax, and all of them joined to one table."""
+    scores = [q @ keys.T / math.sqrt(q.size(-1)) for keys in k.split(block)]
+    return torch.cat([each.softmax(dim=-1) for each in scores], dim=-1) @ v
+
+
+def _without_keepdim(q, k, v, block):
+    highest, total, summed = torch.full((len(q),), -torch.inf), torch.zeros(len(q)), torch.zeros(len(q), v.size(-1))
+    for keys, values in zip(k.split(block), v.split(block)):
+        scores = q @ keys.T / math.sqrt(q.size(-1))
+        new = torch.maximum(highest, scores.amax(dim=-1))
+        scale, powers = (highest - new).exp(), (scores - new).exp()
+        highest, total, summed = new, scale * total + powers.sum(dim=-1), scale * summed + powers @ values
+    return summed / total
+
+
 def _a_query_at_a_time(q, k, v, block):
     return torch.cat([attend(query, k, v)[0] for query in q.split(1)])
 
@@ -144,6 +160,20 @@ tiling = Exercise(
         Mistake(
             _added,
             "You added the outputs of the blocks. Each is an average already: its weights sum to 1 in every block.",
+        ),
+        Mistake(
+            _side_by_side,
+            "Each block has a softmax of its own in your code, so a row of the joined weights sums to the number of "
+            "blocks. And they are those of all keys at once, which is the memory that we want to save.",
+        ),
+        Mistake(
+            _without_keepdim,
+            "Your highest scores are (Q,). Next to (Q, block), torch takes their axis for the keys. Keep the axis, "
+            "(Q, 1): keepdim=True, in the sum as well.",
+        ),
+        Mistake(
+            edited(attention_in_blocks, "v[start : start + block]", "v"),
+            "The keys are cut into blocks, the values aren't: each block of weights needs its own values.",
         ),
         Mistake(
             edited(attention_in_blocks, " / math.sqrt(q.size(-1))", ""),

@@ -105,6 +105,10 @@ bug_hunt = Exercise(
             "[0, *lengths[:-1]], added up.",
         ),
         Mistake(
+            edited(embed_packed, "[0, *lengths[:-1]]", "[0, *lengths]"),
+            "One start too many: where the last document ends, none begins. Leave its length out: [0, *lengths[:-1]].",
+        ),
+        Mistake(
             edited(embed_packed, START, "torch.arange(len(ids)) % max(lengths)"),
             "Now the positions start anew after as many tokens as the longest document has. The others end earlier.",
         ),

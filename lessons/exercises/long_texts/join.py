@@ -100,6 +100,11 @@ joining = Exercise(
             "The highest score of both blocks is the larger of the two, not their sum.",
         ),
         Mistake(
+            edited(join_blocks, "torch.maximum(", "max("),
+            "Python's max, or an if, compares two numbers. Here each query has a highest score of its own: "
+            "torch.maximum.",
+        ),
+        Mistake(
             _the_higher_block,
             "You kept the block with the higher score and dropped the other. Its keys still count: its sums are "
             "scaled, then added.",

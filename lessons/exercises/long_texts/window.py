@@ -106,6 +106,10 @@ windowing = Exercise(
             "All keys are open, as if you joined the rules with |. Both rules must allow a key: &.",
         ),
         Mistake(
+            lambda num_queries, window, offset: window_mask(offset + num_queries, window, 0),
+            "You give every token of the text a row. Only the new queries have one: of your rows, the last Q.",
+        ),
+        Mistake(
             edited(window_mask, "torch.arange(offset + num_queries)", "torch.arange(num_queries)"),
             "The keys from the cache are missing: there are offset + Q keys, so the mask has that many columns.",
         ),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 import torch
 
@@ -207,6 +208,20 @@ scoring = Exercise(
             _only_the_last,
             "Only the counts of the last sentence are left: each sentence overwrites those before it. Add them up, as "
             "in found += …",
+        ),
+        Mistake(
+            edited(
+                bleu,
+                "1.0 if length >= reference_length else math.exp(1 - reference_length / length)",
+                "max(1.0, math.exp(1 - reference_length / length))",
+            ),
+            "Your penalty is at least 1: what is too long is rewarded, what is too short isn't punished. It is at most "
+            "1: min, not max.",
+        ),
+        Mistake(
+            _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * _geometric(_precisions(accumulate(f), accumulate(t)))),
+            "Your counts go on growing from one n to the next. found = total = 0 belongs into the loop over n: each n "
+            "has a precision of its own.",
         ),
         Mistake(
             edited(bleu, "math.exp(1 - reference_length / length)", "length / reference_length"),

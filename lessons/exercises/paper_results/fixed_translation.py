@@ -150,6 +150,11 @@ forcing_hunt = Exercise(
             "The model has nothing to read at the first step. Generation begins with BOS, as training did.",
         ),
         Mistake(
+            edited(translation, ".argmax()", "[-1].argmax()"),
+            "next_logits gives (V,), the logits of the next token alone. [-1] of that is a single number, that of the "
+            "last token in the vocabulary.",
+        ),
+        Mistake(
             lambda f, reference, bos, eos, n: reference[1:-1].tolist(),
             "That is the reference itself. Its BLEU is 100, and the model was never used.",
         ),

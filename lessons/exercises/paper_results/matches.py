@@ -150,6 +150,10 @@ ngrams = Exercise(
             also=[edited(matches, "tuple(words[i : i + n])", "frozenset(words[i : i + n])")],
         ),
         Mistake(
+            edited(matches, "tuple(words[i : i + n])", "words[i : i + n]"),
+            "A Counter and a set can't hold lists, because a list may change. Make each n-gram a tuple.",
+        ),
+        Mistake(
             edited(matches, "tuple(words[i : i + n])", "''.join(words[i : i + n])"),
             "“sat on” finds “sa ton”: joined without a space, they are the same letters. A tuple keeps words apart.",
             seen_in="words of several letters",

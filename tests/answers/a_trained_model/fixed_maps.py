@@ -105,3 +105,12 @@ with wrong("The mask is inverted"):
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
         scores = scores.masked_fill(real[:, None, None], torch.finfo(scores.dtype).min)
         return scores.softmax(-1)
+
+
+with wrong("those of the padding are open"):
+
+    def fixed_maps(x, w_q, w_k, num_heads, real):
+        q, k = split_heads(x @ w_q.T, num_heads), split_heads(x @ w_k.T, num_heads)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        scores = scores.masked_fill(real[:, None, :, None], torch.finfo(scores.dtype).min)
+        return scores.softmax(dim=-1)

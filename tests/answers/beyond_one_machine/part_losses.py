@@ -103,3 +103,8 @@ with wrong("You shift the targets once more"):
         for x, y in zip(logits, targets):
             losses.append(F.cross_entropy(x.flatten(0, 1), y.flatten(), ignore_index=pad_id, reduction="sum") / total)
         return torch.stack(losses)
+
+
+edit("loss / total", "loss / len(logits)", "by the number of parts")
+
+edit("x.flatten(0, 1), y.flatten()", "x, y", "takes the second axis for the vocabulary")

@@ -117,3 +117,6 @@ with wrong("my_plan returned None"):
     def my_plan(batch, fits, processes, tuned_batch, tuned_rate, adam):
         larger = batch / tuned_batch
         print(math.ceil(batch / (fits * processes)), tuned_rate * (larger**0.5 if adam else larger))
+
+
+edit("batch / tuned_batch", "batch / processes / tuned_batch", "You compare the pairs of one process")

@@ -110,3 +110,17 @@ with wrong("not held[c, p]"):
             c, q = (p - step) % n, (p + 1) % n
             after[c, q] = held[c, p] + held[c, q] if step < n - 1 else held[c, p]
         return after
+
+
+with wrong("A ring is closed"):
+
+    def my_ring_step(held, step):
+        n = len(held)
+        after = held.clone()
+        for p in range(n):
+            c = (p - step) % n
+            if step < n - 1:
+                after[p + 1, c] += held[p, c]
+            else:
+                after[p + 1, c] = held[p, c]
+        return after

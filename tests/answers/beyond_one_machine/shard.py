@@ -79,3 +79,10 @@ with wrong("my_shard returned None. Does it end with `return`?"):
     def my_shard(size, rank, count, epoch):
         order = torch.randperm(size, generator=torch.Generator().manual_seed(epoch))
         print(order[rank::count], end="")
+
+
+with wrong("You cut pieces of `count` examples"):
+
+    def my_shard(size, rank, count, epoch):
+        order = torch.randperm(size, generator=torch.Generator().manual_seed(epoch))
+        return order[rank * count : (rank + 1) * count]

@@ -126,3 +126,11 @@ with wrong("You counted biases in the feed-forward network"):
         feed_forward = 2 * (d_model * d_ff + d_ff) + d_ff * d_model + d_model
         per_layer = attention + feed_forward + 2 * d_model
         return num_layers * per_layer + d_model + 2 * vocabulary * d_model
+
+
+with wrong("by the number of heads of keys"):
+
+    def my_count(vocabulary, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+        keys = d_model // num_kv_heads
+        layer = 2 * d_model**2 + 2 * d_model * keys + 3 * d_model * d_ff + 2 * d_model
+        return 2 * vocabulary * d_model + num_layers * layer + d_model

@@ -128,7 +128,7 @@ with wrong("The softmax is over the queries"):
         return scores.softmax(-2) @ v
 
 
-with wrong("so q and k don't fit together"):
+with wrong("so a product with them doesn't fit"):
 
     def my_grouped_attention(q, k, v):
         scores = q @ k.mT / math.sqrt(q.size(-1))
@@ -136,7 +136,34 @@ with wrong("so q and k don't fit together"):
         return scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
 
 
-with wrong("so q and k don't fit together"):
+with wrong("so a product with them doesn't fit"):
 
     def my_grouped_attention(q, k, v):
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+with wrong("as often as there are heads of keys"):
+
+    def my_grouped_attention(q, k, v):
+        n = k.size(0)
+        k, v = k.repeat_interleave(n, dim=0), v.repeat_interleave(n, dim=0)
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+with wrong("k.T reverses all three axes"):
+
+    def my_grouped_attention(q, k, v):
+        n = len(q) // len(k)
+        k, v = k.repeat_interleave(n, dim=0), v.repeat_interleave(n, dim=0)
+        scores = q @ k.T / math.sqrt(q.size(-1))
+        future = torch.ones(q.size(1), q.size(1), dtype=torch.bool).triu(1)
+        return scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
+
+
+with wrong("so a product with them doesn't fit"):
+
+    def my_grouped_attention(q, k, v):
+        k = k.repeat_interleave(len(q) // len(k), dim=0)
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        future = torch.ones_like(scores[0]).triu(1).bool()
+        return scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v

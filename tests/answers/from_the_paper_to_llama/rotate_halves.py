@@ -108,9 +108,28 @@ with right:
         return result
 
 
-with wrong("x.chunk(2) cuts the first axis"):
+with wrong("d features don't fit d / 2 angles"):
 
     def my_rotate_halves(x, angles):
         a, b = x.chunk(2)
         cos, sin = angles.cos(), angles.sin()
         return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+with wrong("torch.cat without dim"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, dim=-1)
+        cos, sin = angles.cos(), angles.sin()
+        return torch.cat([a * cos - b * sin, a * sin + b * cos])
+
+
+with wrong("torch.stack makes a new axis"):
+
+    def my_rotate_halves(x, angles):
+        a, b = x.chunk(2, dim=-1)
+        cos, sin = angles.cos(), angles.sin()
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+edit("    angles = torch.cat([angles, angles], dim=-1)\n", "", "write the angles twice", of=1)

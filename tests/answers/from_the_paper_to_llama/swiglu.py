@@ -78,3 +78,8 @@ with wrong("You transposed the matrices, as F.linear does"):
 
     def my_swiglu(x, w_gate, w_up, w_down):
         return F.linear(F.silu(F.linear(x, w_gate)) * F.linear(x, w_up), w_down)
+
+
+edit("(x @ w_up)", "x @ w_up", "so the gate was multiplied by x")
+
+edit(" * (x @ w_up)", " @ (x @ w_up)", "@ is a matrix product")

@@ -95,3 +95,22 @@ with wrong("cut the rows"):
         matrices = weight.reshape(size, 3 * size).chunk(3, dim=1)
         biases = (None, None, None) if bias is None else bias.chunk(3)
         return tuple(F.linear(x, w, b) for x, w, b in zip((query, key, value), matrices, biases))
+
+
+with wrong("cut the 3E rows"):
+
+    def my_in_projection(query, key, value, weight, bias):
+        w_q, w_k, w_v = weight.T.chunk(3)
+        b_q, b_k, b_v = (0, 0, 0) if bias is None else bias.chunk(3)
+        return query @ w_q + b_q, key @ w_k + b_k, value @ w_v + b_v
+
+
+with wrong("if bias is not None"):
+
+    def my_in_projection(query, key, value, weight, bias):
+        w_q, w_k, w_v = weight.chunk(3)
+        if bias:
+            b_q, b_k, b_v = bias.chunk(3)
+        else:
+            b_q = b_k = b_v = None
+        return F.linear(query, w_q, b_q), F.linear(key, w_k, b_k), F.linear(value, w_v, b_v)

@@ -111,7 +111,7 @@ with wrong("so whatever is not 0 blocks"):
         return torch.zeros(both.shape).masked_fill(both, -torch.inf)
 
 
-with wrong("Kind of number"):
+with wrong("Your mask is bool still"):
 
     def my_merge_masks(attn_mask, key_padding_mask, num_heads):
         if key_padding_mask is not None:
@@ -153,4 +153,16 @@ with wrong("Your padding is (B·H, S)"):
         if key_padding_mask is None:
             return None if attn_mask is None else additive(attn_mask)
         padding = additive(key_padding_mask).repeat_interleave(num_heads, dim=0)
+        return padding if attn_mask is None else additive(attn_mask) + padding
+
+
+with wrong("as this course has it"):
+
+    def my_merge_masks(attn_mask, key_padding_mask, num_heads):
+        def additive(mask):
+            return torch.where(mask, -torch.inf, 0.0) if mask.dtype == torch.bool else mask
+
+        if key_padding_mask is None:
+            return None if attn_mask is None else additive(attn_mask)
+        padding = additive(key_padding_mask)[:, None, None]
         return padding if attn_mask is None else additive(attn_mask) + padding

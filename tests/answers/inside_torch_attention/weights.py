@@ -127,3 +127,30 @@ with wrong("the number of queries"):
     def my_weights(q, k, mask):
         scores = q @ k.mT / q.shape[1] ** 0.5
         return (scores if mask is None else scores + mask).softmax(-1)
+
+
+with wrong("if mask is not None"):
+
+    def my_weights(q, k, mask):
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        if mask:
+            scores = scores + mask
+        return scores.softmax(dim=-1)
+
+
+with wrong("k.T reverses all three axes"):
+
+    def my_weights(q, k, mask):
+        scores = q @ k.T / math.sqrt(q.size(-1))
+        if mask is not None:
+            scores = scores + mask
+        return scores.softmax(dim=-1)
+
+
+with wrong("masked_fill wants a bool mask"):
+
+    def my_weights(q, k, mask):
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(mask, -torch.inf)
+        return scores.softmax(dim=-1)

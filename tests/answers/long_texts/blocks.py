@@ -113,3 +113,40 @@ with wrong("Each block is measured from its own highest score"):
             totals.append(p.sum(dim=1, keepdim=True))
             sums.append(p @ v[i : i + block])
         return sum(sums) / sum(totals)
+
+
+with wrong("a softmax of its own"):
+
+    def my_blocks(q, k, v, block):
+        weights = [(q @ keys.T / math.sqrt(q.size(-1))).softmax(dim=-1) for keys in k.split(block)]
+        return torch.cat(weights, dim=-1) @ v
+
+
+with wrong("keepdim=True, in the sum as well"):
+
+    def my_blocks(q, k, v, block):
+        highest = torch.full((len(q), 1), -torch.inf)
+        total, summed = torch.zeros(len(q), 1), torch.zeros(len(q), v.size(-1))
+        for keys, values in zip(k.split(block), v.split(block)):
+            scores = q @ keys.T / math.sqrt(q.size(-1))
+            new = torch.maximum(highest, scores.amax(dim=-1))
+            scale, powers = (highest - new).exp(), (scores - new).exp()
+            total = scale * total + powers.sum(dim=-1)
+            summed = scale * summed + powers @ values
+            highest = new
+        return summed / total
+
+
+with wrong("the values aren't"):
+
+    def my_blocks(q, k, v, block):
+        highest = torch.full((len(q), 1), -torch.inf)
+        total = summed = 0.0
+        for keys in k.split(block):
+            scores = q @ keys.T / math.sqrt(q.size(-1))
+            new = torch.maximum(highest, scores.amax(dim=-1, keepdim=True))
+            scale, powers = (highest - new).exp(), (scores - new).exp()
+            total = scale * total + powers.sum(dim=-1, keepdim=True)
+            summed = scale * summed + powers @ v
+            highest = new
+        return summed / total

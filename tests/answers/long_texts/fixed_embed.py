@@ -65,3 +65,6 @@ with wrong("modulo the document's length"):
 
 
 edit("[0, *lengths[:-1]]", "lengths[:-1]", "One start is missing")
+
+
+edit("[0, *lengths[:-1]]", "[0, *lengths]", "One start too many")

@@ -71,3 +71,11 @@ with wrong("kept the block with the higher score"):
         a = highest_a >= highest_b
         total, summed = torch.where(a, total_a, total_b), torch.where(a, summed_a, summed_b)
         return torch.where(a, highest_a, highest_b), total, summed
+
+
+with wrong("Python's max, or an if, compares two numbers"):
+
+    def my_join(highest_a, total_a, summed_a, highest_b, total_b, summed_b):
+        highest = max(highest_a, highest_b)
+        scale_a, scale_b = (highest_a - highest).exp(), (highest_b - highest).exp()
+        return highest, scale_a * total_a + scale_b * total_b, scale_a * summed_a + scale_b * summed_b

@@ -89,3 +89,11 @@ with wrong("All keys are open"):
 
     def my_window(num_queries, window, offset):
         return torch.ones(num_queries, offset + num_queries, dtype=torch.bool)
+
+
+with wrong("You give every token of the text a row"):
+
+    def my_window(num_queries, window, offset):
+        place = torch.arange(offset + num_queries)
+        distance = place[:, None] - place
+        return (distance >= 0) & (distance < window)

@@ -222,3 +222,34 @@ with wrong("Only the counts of the last sentence"):
             precisions.append(found / total if total else 0)
         length, expected = sum(map(len, hypotheses)), sum(map(len, references))
         return 100 * min(1, math.exp(1 - expected / length)) * math.prod(precisions) ** 0.25
+
+
+with wrong("min, not max"):
+
+    def my_bleu(hypotheses, references, matches):
+        product = 1.0
+        for n in range(1, 5):
+            counts = [matches(h, r, n) for h, r in zip(hypotheses, references)]
+            found, total = sum(f for f, _ in counts), sum(t for _, t in counts)
+            if found == 0:
+                return 0.0
+            product *= found / total
+        c, r = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * max(1, math.exp(1 - r / c)) * product**0.25
+
+
+with wrong("go on growing from one n to the next"):
+
+    def my_bleu(hypotheses, references, matches):
+        product = 1.0
+        found = total = 0
+        for n in range(1, 5):
+            for h, r in zip(hypotheses, references):
+                f, t = matches(h, r, n)
+                found += f
+                total += t
+            if found == 0:
+                return 0.0
+            product *= found / total
+        c, r = sum(map(len, hypotheses)), sum(map(len, references))
+        return 100 * min(1, math.exp(1 - r / c)) * product**0.25

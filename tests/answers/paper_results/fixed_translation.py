@@ -162,3 +162,15 @@ with wrong("nothing to read at the first step"):
                 break
             tokens.append(token)
         return tokens
+
+
+with wrong("the logits of the next token alone"):
+
+    def fixed_translation(next_logits, reference, bos_id, eos_id, max_len):
+        ids = [bos_id]
+        for _ in range(max_len):
+            token = int(next_logits(torch.tensor(ids))[-1].argmax())
+            if token == eos_id:
+                break
+            ids.append(token)
+        return ids[1:]

@@ -157,3 +157,11 @@ with wrong("Your second number counts different n-grams"):
         ours = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
         theirs = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
         return sum(min(ours[gram], theirs[gram]) for gram in ours), len(ours)
+
+
+with wrong("Make each n-gram a tuple"):
+
+    def my_matches(hypothesis, reference, n):
+        ours = Counter(hypothesis[i : i + n] for i in range(len(hypothesis) - n + 1))
+        theirs = Counter(reference[i : i + n] for i in range(len(reference) - n + 1))
+        return (ours & theirs).total(), ours.total()
