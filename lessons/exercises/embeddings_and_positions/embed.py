@@ -126,6 +126,18 @@ embedding = Exercise(
             edited(embed, "table.size(-1)", "len(ids)"),
             "You took the root of the number of sentences, B. Take the number of features, D: the table's last axis.",
         ),
+        Mistake(
+            edited(embed, "table[ids]", "ids @ table"),
+            "ids are not features to be multiplied: each names a row of the table. Look the rows up: table[ids].",
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "torch.nn.functional.embedding(table, ids)"),
+            "The two arguments are swapped: F.embedding(ids, table).",
+        ),
+        Mistake(
+            edited(embed, "table[ids]", "torch.nn.Embedding(*table.shape)(ids)"),
+            "A new nn.Embedding has random rows of its own. Look the ids up in the table that you get: table[ids].",
+        ),
     ],
     hints=[
         "You can index a table with a whole tensor of ids: table[ids].",

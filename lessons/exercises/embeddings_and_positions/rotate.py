@@ -154,6 +154,7 @@ turning = Exercise(
             edited(rotate, ("torch.stack(rotated, dim=-1).flatten(-2)", "torch.stack(rotated).reshape(x.shape)")),
             "Each pair is rotated correctly, but its members are in other places: reshape fills row by row, and does "
             "not bring the members together. Stack along a new last axis: torch.stack([…, …], dim=-1).flatten(-2).",
+            also=(edited(rotate, "rotated, dim=-1", "rotated"),),
         ),
         Mistake(
             edited(rotate, ".flatten(-2)", ""),
@@ -184,6 +185,11 @@ turning = Exercise(
         Mistake(
             edited(rotate, "first * cos - second * sin", "first"),
             "Only the second members changed. A rotation changes both: (a cos − b sin, a sin + b cos).",
+        ),
+        Mistake(
+            lambda x, angles: x @ torch.tensor([[angles.cos(), -angles.sin()], [angles.sin(), angles.cos()]]),
+            "torch.tensor(…) makes a tensor of numbers, and angles.cos() is a table. Work with the members of the "
+            "pairs, all at once: a cos − b sin, and a sin + b cos.",
         ),
     ],
     hints=[

@@ -193,6 +193,10 @@ waves = Exercise(
             "Positions and exponents are both rows. Make the positions a column, torch.arange(T)[:, None]: then each "
             "of them meets each pair.",
         ),
+        Mistake(
+            edited(_even_only, ("table[:, 0::2]", "table[0::2]"), ("table[:, 1::2]", "table[1::2]")),
+            "table[0::2] is every second position. The features are the second axis: table[:, 0::2].",
+        ),
     ],
     hints=[
         "First the angles, one row per position, one column per pair: position / 10000 ** (2i / D).",

@@ -91,6 +91,10 @@ future_hidden = Exercise(
             lambda n: masks.causal(n).tolist(),
             "Your result is a list; expected a tensor. torch.tensor(…) makes one out of it.",
         ),
+        Mistake(
+            lambda n: torch.tril(torch.ones(n)),
+            "torch.ones(n) is a row. A triangle is cut from a table: torch.ones(n, n, dtype=torch.bool).",
+        ),
     ],
     hints=[
         "Query i may attend to key j if j ≤ i.",

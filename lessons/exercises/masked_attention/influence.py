@@ -317,6 +317,10 @@ leak_finder = Exercise(
             edited(my_influence, "torch.stack(columns, dim=1)", "columns"),
             "Your result is a list. torch.stack(columns, dim=1) puts its columns next to each other.",
         ),
+        Mistake(
+            edited(my_influence, "range(len(x))", "range(x.size(1))"),
+            "Your loop counts the features, x.size(1). The table has a column for each token: range(len(x)).",
+        ),
     ],
     hints=[
         "Call the function once on x itself. Then, for each token j, on a copy of x in which only row j is replaced: "

@@ -282,6 +282,11 @@ masked_weights = Exercise(
             edited(_with_empty_rows, "~allowed.any", "allowed.any"),
             "You emptied the rows that have something to attend to. The others must become 0: ~allowed.any(…).",
         ),
+        Mistake(
+            lambda s, a: s[a].softmax(dim=-1),
+            "scores[allowed] is one long row of all allowed scores: the table is lost. scores.masked_fill(~allowed, …) "
+            "keeps it.",
+        ),
     ],
     hints=[
         "Where allowed is False, the score must become one whose power of e is 0: scores.masked_fill(~allowed, …).",

@@ -188,6 +188,11 @@ rescue = Exercise(
             "`if` needs one truth value, and there is one sum for each row. masked_fill and torch.where choose row by "
             "row.",
         ),
+        Mistake(
+            lambda weights, allowed: weights[allowed] / weights[allowed].sum(dim=-1, keepdim=True),
+            "weights[allowed] is one long row of all allowed weights: the table is lost. weights.masked_fill(~allowed, "
+            "0.0) keeps it.",
+        ),
     ],
     hints=[
         "First set the blocked weights to 0. What does each row sum to now?",

@@ -103,6 +103,16 @@ splitting = Exercise(
             "/ gives a float, and a size is a whole number: divide with //.",
             also=(lambda x, h: x.view(*x.shape[:-1], h, x.size(-1) / h).transpose(-3, -2),),
         ),
+        Mistake(
+            lambda x, h: x.chunk(h, dim=-1),
+            "Your result is a tuple of tensors, as x.chunk gives. torch.stack(…, dim=-3) puts them together, on an "
+            "axis of the heads.",
+        ),
+        Mistake(
+            edited(split_any, ".transpose(-3, -2)", ".transpose(0, 1)"),
+            "You swapped the first two axes. With a batch in front, these are not tokens and heads. Count from the "
+            "end: transpose(-3, -2).",
+        ),
     ],
     hints=[
         "It takes two steps. First cut the last axis in two: (…, T, H·d) becomes (…, T, H, d).",

@@ -46,6 +46,7 @@ score_table = Exercise(
             lambda q, k: q.T @ k,
             "You summed over the tokens, so the result is features by features. Sum over the features: the result "
             "is queries by keys.",
+            also=(lambda q, k: k.T @ q, lambda q, k: q.T @ k.T),
         ),
         Mistake(
             lambda q, k: (q @ k.T) / math.sqrt(q.size(-1)),

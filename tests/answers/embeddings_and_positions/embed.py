@@ -70,3 +70,10 @@ edit("table.size(-1) ** 0.5", "int(table.size(-1) ** 0.5)", "You rounded √D")
 edit("table[ids]", "table[ids[0]]", "Only the first sentence")
 
 edit("table.size(-1)", "len(ids)", "the number of sentences, B")
+
+
+edit("table[ids]", "ids @ table", "ids are not features to be multiplied")
+
+edit("table[ids]", "F.embedding(table, ids)", "The two arguments are swapped")
+
+edit("table[ids]", "nn.Embedding(*table.shape)(ids)", "random rows of its own")

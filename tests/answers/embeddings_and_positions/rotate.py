@@ -153,3 +153,19 @@ with wrong("x.roll moves every feature by one place"):
     def my_rotate(x, angles):
         cos, sin = angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)
         return x * cos + x.roll(1, -1) * sin
+
+
+with wrong("makes a tensor of numbers"):
+
+    def my_rotate(x, angles):
+        cos, sin = angles.cos(), angles.sin()
+        matrix = torch.tensor([[cos, -sin], [sin, cos]])
+        return (x.unflatten(-1, (-1, 2)) @ matrix.T).flatten(-2)
+
+
+with wrong("in other places"):
+
+    def my_rotate(x, angles):
+        a, b = x[:, 0::2], x[:, 1::2]
+        cos, sin = angles.cos(), angles.sin()
+        return torch.stack([a * cos - b * sin, a * sin + b * cos]).flatten(-2)

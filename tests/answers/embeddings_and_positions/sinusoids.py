@@ -175,3 +175,13 @@ with wrong("Positions and exponents are both rows"):
     def my_sinusoids(num_positions, d_model):
         angles = torch.arange(num_positions) / 10000 ** (torch.arange(0, d_model, 2) / d_model)
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+with wrong("table[0::2] is every second position"):
+
+    def my_sinusoids(num_positions, d_model):
+        angles = torch.arange(num_positions)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        table = torch.zeros(num_positions, d_model)
+        table[0::2] = angles.sin()
+        table[1::2] = angles.cos()
+        return table

@@ -93,3 +93,9 @@ with wrong("torch.tensor(…) makes one out of it"):
 
     def my_causal(num_queries):
         return [[j <= i for j in range(num_queries)] for i in range(num_queries)]
+
+
+with wrong("A triangle is cut from a table"):
+
+    def my_causal(num_queries):
+        return torch.ones(num_queries, dtype=torch.bool).tril()

@@ -267,3 +267,15 @@ with wrong("all outputs together"):
             y[j] = torch.randn_like(x[j])
             columns.append(not torch.allclose(function(y), before, atol=1e-5))
         return torch.stack(columns, dim=1)
+
+
+with wrong("Your loop counts the features"):
+
+    def my_influence(function, x):
+        before = function(x)
+        columns = []
+        for j in range(x.size(1)):
+            y = x.clone()
+            y[j] = torch.randn_like(x[j])
+            columns.append(((function(y) - before).abs() > 1e-5).any(dim=-1))
+        return torch.stack(columns, dim=1)

@@ -228,3 +228,9 @@ with wrong("You emptied the rows that have something"):
     def my_masked_weights(scores, allowed):
         weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
         return weights.masked_fill(allowed.any(dim=-1, keepdim=True), 0.0)
+
+
+with wrong("the table is lost"):
+
+    def my_masked_weights(scores, allowed):
+        return scores[allowed].softmax(dim=-1)

@@ -160,3 +160,10 @@ with wrong("softmax of the weights"):
 
     def my_rescued_weights(weights, allowed):
         return (weights * allowed).softmax(dim=-1) * allowed
+
+
+with wrong("the table is lost"):
+
+    def my_rescued_weights(weights, allowed):
+        kept = weights[allowed]
+        return kept / kept.sum()

@@ -70,3 +70,8 @@ with wrong("You cut the axis of the tokens"):
 
 
 edit("features // num_heads", "features / num_heads", "a size is a whole number")
+
+
+edit("torch.stack(x.chunk(num_heads, dim=-1), dim=-3)", "x.chunk(num_heads, dim=-1)", "as x.chunk gives", of=1)
+
+edit("transpose(-2, -3)", "transpose(0, 1)", "You swapped the first two axes")

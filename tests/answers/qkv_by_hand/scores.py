@@ -82,3 +82,9 @@ with wrong("Only the last feature counts"):
                 for f in range(q.size(1)):
                     table[i, j] = q[i, f] * k[j, f]
         return table
+
+
+with wrong("You summed over the tokens"):
+
+    def my_scores(q, k):
+        return k.T @ q
