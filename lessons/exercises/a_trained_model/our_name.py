@@ -98,6 +98,12 @@ def _short_names_first(name):
     return name.replace("encoder.layer.", "layers.")
 
 
+def _short_norm_first(name):
+    for theirs, ours in sorted(TABLE.items(), key=lambda pair: pair[0] == "attention.output.LayerNorm"):
+        name = name.replace(theirs, ours)
+    return name.replace("encoder.layer.", "layers.")
+
+
 def _fixed_places(name):
     part, kind = name[16:].rsplit(".", maxsplit=1)
     return f"layers.{name[14]}.{TABLE[part]}.{kind}"
@@ -154,6 +160,11 @@ renaming = Exercise(
             "“attention.output.dense” ends in “output.dense”, and your code confuses them. Compare the whole part "
             "between the layer's number and weight or bias, or look for the longer names first.",
             also=(_short_names_first,),
+        ),
+        Mistake(
+            _short_norm_first,
+            "“attention.output.LayerNorm” ends in “output.LayerNorm”, and your code replaces the shorter name in it. "
+            "Look for the longer one first.",
         ),
         Mistake(
             _fixed_places,

@@ -91,6 +91,11 @@ accumulating = Exercise(
             "(B · T, V) and (B · T,), or swap the axes: part.transpose(1, 2).",
         ),
         Mistake(
+            edited(part_losses, "summed / total", "summed / total * len(logits)"),
+            "You multiply by the number of parts, as if somebody averaged them. backward() adds the gradients of the "
+            "parts: the sum of your losses must be the loss of the batch.",
+        ),
+        Mistake(
             edited(part_losses, "summed / total", "summed / total / len(logits)"),
             "You divide twice: by the tokens of all parts, and by the number of parts. The gradients of the parts are "
             "*added*, so the first is enough.",

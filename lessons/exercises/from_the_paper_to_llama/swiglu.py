@@ -74,6 +74,10 @@ gating = Exercise(
             "You used softmax, so the features compete. Each feature's gate is on its own: SiLU.",
         ),
         Mistake(
+            edited(swiglu, GATED, "(x * (x @ w_gate).sigmoid())"),
+            "SiLU is z · sigmoid(z), with the same z twice: x @ w_gate. You multiplied x by the sigmoid.",
+        ),
+        Mistake(
             edited(swiglu, GATED, "(F.silu(x) @ w_gate)"),
             "SiLU comes too early: it belongs to the product x @ w_gate, not to x.",
         ),

@@ -111,6 +111,10 @@ projection = Exercise(
             "torch can't say whether a whole tensor is true. Ask whether there is one: if bias is not None.",
         ),
         Mistake(
+            edited(in_projection, "bias.chunk(3)", "[bias] * 3"),
+            "The bias of all three, 3E numbers, doesn't fit one of them. Cut it like the weight: bias.chunk(3).",
+        ),
+        Mistake(
             edited(in_projection, "bias.chunk(3)", "[bias.chunk(3)[0]] * 3"),
             "All three got the first third of the bias. It is packed like the weight: q's, then k's, then v's.",
         ),

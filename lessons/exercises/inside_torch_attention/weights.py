@@ -61,6 +61,10 @@ weighing = Exercise(
             "You divided by the square root of the number of keys. head_dim is the last axis of q and k.",
         ),
         Mistake(
+            edited(attention_weights, "math.sqrt(q.size(-1))", "math.sqrt(q.size(0))"),
+            "You divided by the square root of B·H, the number of rows. head_dim is the last axis of q and k.",
+        ),
+        Mistake(
             edited(attention_weights, "math.sqrt(q.size(-1))", "math.sqrt(q.size(1))"),
             "You divided by the square root of the number of queries. head_dim is the last axis of q and k.",
         ),

@@ -126,6 +126,11 @@ forcing_hunt = Exercise(
             seen_in="longer than max_len",
         ),
         Mistake(
+            edited(translation, "torch.tensor(ids)", "torch.tensor(ids[:1])"),
+            "The model reads BOS alone in every step, so it gives the same token again and again. It reads all that it "
+            "has generated.",
+        ),
+        Mistake(
             edited(translation, "torch.tensor(ids)", "torch.tensor(ids[-1:])"),
             "The model generates on its own now, but reads only its last token. Let it read all that it has generated.",
         ),

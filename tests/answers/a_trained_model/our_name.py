@@ -166,3 +166,16 @@ with wrong("Every name ends in weight"):
         }
         parts = name.split(".")
         return f"layers.{parts[2]}.{table['.'.join(parts[3:-1])]}.weight"
+
+
+with wrong("replaces the shorter name in it"):
+
+    def my_our_name(name):
+        name = name.replace("encoder.layer", "layers").replace("attention.self.query", "self_attn.q_proj")
+        name = name.replace("attention.self.key", "self_attn.k_proj")
+        name = name.replace("attention.self.value", "self_attn.v_proj")
+        name = name.replace("attention.output.dense", "self_attn.out_proj")
+        name = name.replace("output.LayerNorm", "feed_forward_residual.norm")
+        name = name.replace("attention.output.LayerNorm", "self_attn_residual.norm")
+        name = name.replace("intermediate.dense", "feed_forward.linear1")
+        return name.replace("output.dense", "feed_forward.linear2")

@@ -108,3 +108,6 @@ with wrong("You shift the targets once more"):
 edit("loss / total", "loss / len(logits)", "by the number of parts")
 
 edit("x.flatten(0, 1), y.flatten()", "x, y", "takes the second axis for the vocabulary")
+
+
+edit("loss / total", "loss / total * len(logits)", "as if somebody averaged them")

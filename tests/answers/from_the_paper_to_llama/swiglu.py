@@ -83,3 +83,6 @@ with wrong("You transposed the matrices, as F.linear does"):
 edit("(x @ w_up)", "x @ w_up", "so the gate was multiplied by x")
 
 edit(" * (x @ w_up)", " @ (x @ w_up)", "@ is a matrix product")
+
+
+edit("F.silu(x @ w_gate)", "x * torch.sigmoid(x @ w_gate)", "You multiplied x by the sigmoid")

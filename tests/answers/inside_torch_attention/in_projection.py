@@ -114,3 +114,10 @@ with wrong("if bias is not None"):
         else:
             b_q = b_k = b_v = None
         return F.linear(query, w_q, b_q), F.linear(key, w_k, b_k), F.linear(value, w_v, b_v)
+
+
+with wrong("doesn't fit one of them"):
+
+    def my_in_projection(query, key, value, weight, bias):
+        w_q, w_k, w_v = weight.chunk(3)
+        return F.linear(query, w_q, bias), F.linear(key, w_k, bias), F.linear(value, w_v, bias)

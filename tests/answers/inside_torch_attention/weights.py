@@ -154,3 +154,10 @@ with wrong("masked_fill wants a bool mask"):
         if mask is not None:
             scores = scores.masked_fill(mask, -torch.inf)
         return scores.softmax(dim=-1)
+
+
+with wrong("the square root of B·H"):
+
+    def my_weights(q, k, mask):
+        scores = q @ k.mT / math.sqrt(len(q))
+        return (scores if mask is None else scores + mask).softmax(dim=-1)

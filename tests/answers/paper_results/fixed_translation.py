@@ -174,3 +174,15 @@ with wrong("the logits of the next token alone"):
                 break
             ids.append(token)
         return ids[1:]
+
+
+with wrong("The model reads BOS alone in every step"):
+
+    def fixed_translation(next_logits, reference, bos_id, eos_id, max_len):
+        ids, tokens = torch.tensor([bos_id]), []
+        for _ in range(max_len):
+            token = int(next_logits(ids).argmax())
+            if token == eos_id:
+                break
+            tokens.append(token)
+        return tokens
