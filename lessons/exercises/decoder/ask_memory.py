@@ -228,6 +228,14 @@ asking = Exercise(
                 ),
             ),
         ),
+        Mistake(
+            edited(
+                _in_plain_steps,
+                (" / math.sqrt(q.size(-1))", ""),
+                ("softmax(dim=-1)", "softmax(dim=-1) / math.sqrt(q.size(-1))"),
+            ),
+            "You divided the weights by √d, so their rows no longer sum to 1. Divide the scores, before the softmax.",
+        ),
     ],
     hints=[
         "q from x, k and v from memory; then as in any attention.",

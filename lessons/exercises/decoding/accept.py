@@ -152,6 +152,11 @@ judging = Exercise(
             "Python's max and min can't compare a number with each number of a tensor: (true − guessed).clamp(min=0) "
             "does it for max(0, …), and .clamp(max=1) for min(1, …).",
         ),
+        Mistake(
+            lambda true, guessed, word: accept(guessed, true, word),
+            "true and guessed have changed places, in both results: the draft has drawn the word, and the large model "
+            "judges it.",
+        ),
     ],
     hints=[
         "The draft has drawn the word with probability guessed[word]. Where that is too much, which factor turns it "

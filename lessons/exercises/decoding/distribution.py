@@ -108,7 +108,12 @@ choosing = Exercise(
             edited(distribution_by_hand, "before >= top_p", "(before + likely > top_p) & (top_p < 1)"),
             "You drop the word that crosses p. It stays: the kept words sum to p or more. If the first word crosses p, "
             "you have nothing left.",
-            also=[edited(distribution_by_hand, "before >= top_p", "likely.cumsum(dim=-1) >= top_p")],
+            also=[
+                edited(distribution_by_hand, "before >= top_p", "likely.cumsum(dim=-1) >= top_p"),
+                edited(_TIES_STAY, "before >= top_p", "(before + likely > top_p) & (top_p < 1)"),
+                edited(distribution_by_hand, "before >= top_p", "likely.cumsum(dim=-1) > top_p"),
+                edited(_TIES_STAY, "before >= top_p", "likely.cumsum(dim=-1) > top_p"),
+            ],
             seen_in="only top-p",
         ),
         Mistake(

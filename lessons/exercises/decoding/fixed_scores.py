@@ -86,6 +86,15 @@ bug_hunt = Exercise(
                 edited(scores_of, "sum(dim=1) - 1", "sum(dim=0)"),
             ],
         ),
+        Mistake(
+            edited(scores_of, "((5 + lengths) / 6)", "(5 + lengths / 6)"),
+            "The lengths are right, but only they are divided by 6. Parentheses are missing: (5 + length) / 6.",
+        ),
+        Mistake(
+            edited(scores_of, "sum(dim=1) - 1", "sum(dim=1, keepdim=True) - 1"),
+            "The lengths are right, but keepdim=True makes them (W, 1), and each log_prob was divided by those of all "
+            "hypotheses: (W, W). Leave keepdim out.",
+        ),
     ],
     hints=[
         "Which number in the formula should differ between hypotheses, and does not?",

@@ -110,6 +110,7 @@ def _searched(
         finished = {
             "never": torch.zeros(len(ids), dtype=torch.bool),
             "last": ids[:, -1] == eos,
+            "last, and at the end": ids[:, -1] == eos,
             "any": (ids == eos).any(dim=1),
             "place": finished,
             "place, and at the end": finished,
@@ -117,7 +118,8 @@ def _searched(
         parents, words, log_probs = _best(log_probs[:, None] + torch.where(finished[:, None], stays, rows), width)
         ids = torch.cat([ids[parents], words[:, None]], dim=1)
         finished = finished | (words == eos)
-        if stop(finished if known == "place, and at the end" else (ids == eos).any(dim=1)):
+        over = {"place, and at the end": finished, "last, and at the end": words == eos}
+        if stop(over.get(known, (ids == eos).any(dim=1))):
             break
     return _padded(ids, eos, pad) if cleaned else ids, log_probs
 
@@ -177,6 +179,7 @@ search_hunt = Exercise(
             lambda *inputs: _searched(*inputs, known="last"),
             "A finished hypothesis stays unchanged for one step. Then its last word is padding, no longer EOS, and it "
             "grows again. Finished means: EOS is anywhere in it.",
+            also=[lambda *inputs: _searched(*inputs, known="last, and at the end", cleaned=False)],
         ),
         Mistake(
             lambda *inputs: _searched(*inputs, known="place"),

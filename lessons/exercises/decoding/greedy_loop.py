@@ -168,6 +168,18 @@ looping = Exercise(
             "The new words are (B,), and ids is (B, t): torch.cat joins tensors with equally many axes. words[:, None] "
             "is (B, 1), one more column.",
         ),
+        Mistake(
+            edited(greedy_loop, (".masked_fill(ended, pad_id)", ""), ("ended.all()", "(words == eos_id).all()")),
+            "You don't remember which sentences have ended. Each goes on after its EOS, and before max_len the loop "
+            "ends only if all get their EOS in the same step.",
+            seen_in="sentences that end at different steps",
+        ),
+        Mistake(
+            edited(greedy_loop, "argmax(dim=-1)", "argmax()"),
+            "argmax() without dim looks through the whole batch and gives one place. Each sentence needs its own: "
+            "dim=-1.",
+            seen_in="sentences that end at different steps",
+        ),
     ],
     hints=[
         "Keep a bool tensor `ended` (B,): True where a sentence has generated EOS. It only ever changes from False to "

@@ -303,6 +303,14 @@ whole = Exercise(
             edited(EncoderLayerByHand, "self.attend(x, allowed)", "self.attend(x, None)"),
             "With norm_first=False the mask is not passed on: self_attn must get allowed in Pre-LN and in Post-LN.",
         ),
+        Mistake(
+            edited(
+                EncoderLayerByHand,
+                "return x + self.feed_forward(self.norm2(x))",
+                "x = x + self.feed_forward(self.norm2(x))",
+            ),
+            "With norm_first both sublayers run, and then those of Post-LN once more: a return or an else is missing.",
+        ),
     ],
     hints=[
         "Two sublayers, each as in my_surround: self-attention with norm1, then the feed-forward network with norm2.",

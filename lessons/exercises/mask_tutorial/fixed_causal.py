@@ -79,6 +79,11 @@ bug_hunt = Exercise(
             lambda q, k: ~_triangle(q, k, k - q),
             "The triangle is in the right place, but True and False are swapped. Here True means: may attend.",
         ),
+        Mistake(
+            lambda q, k: _triangle(q, k, k - q).float(),
+            "The pattern is right, but these are the numbers 0 and 1. Added to the scores they block nothing: return "
+            "a bool mask.",
+        ),
     ],
     hints=[
         "Print the mask for 2 queries and 5 keys. At which position of the sentence is query 0?",

@@ -39,7 +39,12 @@ rows_of_t2 = Exercise(
         Mistake(
             lambda: [[True, True, False, False], [True, True, True]],
             "Each row has five entries, one for each key: padding has one, too.",
-            also=(lambda: [[True, True, False, False], [True, True, True, False]],),
+            also=(
+                lambda: [[True, True, False, False], [True, True, True, False]],
+                lambda: [[True, True, False, False, False], [True, True, True]],
+                lambda: [[True, True, False, False, False], [True, True, True, False]],
+                lambda: [[True, True, False, False], [True, True, True, False, False]],
+            ),
         ),
         Mistake(
             lambda: [[False, True, False, False, False], [True, True, True, False, False]],
@@ -72,6 +77,16 @@ rows_of_t2 = Exercise(
             lambda: [[True, True, True, True, False], [True, True, True, True, False]],
             "In both rows you hid only the padding of the target. In self-attention the future is hidden too; in "
             "cross-attention the keys are the source.",
+        ),
+        Mistake(
+            lambda: [[False, True, False, False, False], [False, True, False, False, False]],
+            "In both rows you opened only the token at the place of t2. In self-attention it attends to what came "
+            "before it, too; in cross-attention to all tokens of the source.",
+        ),
+        Mistake(
+            lambda: [[True, True, True, True, False], [True, True, True, True, True]],
+            "In self-attention you hid the padding, but not the future: t3 and t4 come after t2. In cross-attention "
+            "two of the five keys are padding.",
         ),
     ],
     hints=[

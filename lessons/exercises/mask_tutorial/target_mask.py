@@ -118,6 +118,11 @@ target_hidden = Exercise(
             edited(target_mask, "pad_id=pad_id", "pad_id"),
             "masks.padding takes the padding id by its name: masks.padding(ids, pad_id=pad_id).",
         ),
+        Mistake(
+            lambda ids, pad: target_mask(ids, pad).float(),
+            "The pattern is right, but these are the numbers 0 and 1. Added to the scores they block nothing: return "
+            "a bool mask.",
+        ),
     ],
     hints=[
         "Two rules: no key in the future, (T, T), and no key that is padding, (B, 1, 1, T).",

@@ -127,6 +127,18 @@ start_hunt = Exercise(
             "BOS is in front now, but padding comes right after it: in training no sentence went on like that. Start "
             "from BOS alone.",
         ),
+        Mistake(
+            edited(write, "[bos_id]", "bos_id"),
+            "torch.tensor(bos_id) is a single number, without an axis. A row of ids that contains one is "
+            "torch.tensor([bos_id]).",
+            also=[
+                edited(
+                    write,
+                    ("[bos_id]", "bos_id"),
+                    ("ids[-1] != eos_id and len(ids) < max_len", "len(ids) < max_len and ids[-1] != eos_id"),
+                )
+            ],
+        ),
     ],
     hints=[
         "What does the model read before it generates its first token? And what did it read there in training?",

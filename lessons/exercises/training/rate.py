@@ -131,7 +131,10 @@ schedule = Exercise(
         Mistake(
             edited(rate, FALL, "((steps - step) / (steps - warmup) if step > steps - decay else 1)"),
             "The fall begins with a jump: its line is one that takes more than `decay` steps. Divide by decay.",
-            also=(edited(_in_three_parts, FALL, "(steps - step) / steps"),),
+            also=(
+                edited(_in_three_parts, FALL, "(steps - step) / steps"),
+                edited(rate, FALL, "((steps - step) / (steps - warmup) if step >= steps - decay else 1)"),
+            ),
         ),
         Mistake(
             _falls_at_once,

@@ -299,6 +299,16 @@ together = Exercise(
             "encode and decode take vectors, not ids. embed_src(src) and embed_tgt(tgt) make vectors of them.",
             also=[edited(run_model, "decode(embed_tgt(tgt), ", "decode(tgt, ")],
         ),
+        Mistake(
+            edited(run_model, "memory, tgt_allowed, src_allowed", "memory, tgt_allowed, tgt_allowed"),
+            "Cross-attention got the mask of self-attention as well. Its keys are source tokens: it needs the source "
+            "padding. With as many source as target tokens there is no error.",
+        ),
+        Mistake(
+            edited(run_model, "masks.padding(src, pad_id=PAD)", "src != PAD"),
+            "Your source mask is (B, S). Attention takes two axes for queries and keys, in all sentences alike. A rule "
+            "about the keys of each sentence is (B, 1, 1, S), as masks.padding gives it.",
+        ),
     ],
     hints=[
         "Two masks: the source padding, used twice, and the target padding combined with the causal mask.",

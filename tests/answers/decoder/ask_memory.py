@@ -147,3 +147,11 @@ with wrong("x and memory are swapped"):
         scores = q @ k.mT / math.sqrt(q.size(-1))
         weights = scores.masked_fill(~real[:, :, None], -torch.inf).softmax(dim=-1)
         return weights @ v, weights
+
+
+with wrong("You divided the weights by √d"):
+
+    def my_ask_memory(x, memory, w_q, w_k, w_v, real):
+        q, k, v = x @ w_q, memory @ w_k, memory @ w_v
+        weights = (q @ k.mT).masked_fill(~real[:, None], -torch.inf).softmax(dim=-1) / q.size(-1) ** 0.5
+        return weights @ v, weights

@@ -74,3 +74,10 @@ with wrong("Python's max and min can't compare"):
     def my_accept(true, guessed, word):
         rest = max(0, true - guessed)
         return min(1, true[word] / guessed[word]), rest / rest.sum()
+
+
+with wrong("have changed places, in both results"):
+
+    def my_accept(true, guessed, word):
+        rest = (guessed - true).clamp(min=0)
+        return min(1, guessed[word] / true[word]), rest / rest.sum()

@@ -196,3 +196,15 @@ with wrong("sort before cumsum"):
         result[kept] = likely[kept] / likely[kept].sum()
         result[result.cumsum(dim=0) - result >= top_p] = 0
         return result / result.sum()
+
+
+with wrong("You drop the word that crosses p"):
+
+    def my_distribution(logits, temperature, top_k, top_p):
+        scaled = logits / temperature
+        scaled = scaled.masked_fill(scaled < scaled.topk(top_k).values[-1], -torch.inf)
+        likely, words = scaled.softmax(dim=0).sort(descending=True)
+        likely[likely.cumsum(dim=0) > top_p] = 0
+        result = torch.zeros_like(logits)
+        result[words] = likely / likely.sum()
+        return result

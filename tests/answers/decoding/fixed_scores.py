@@ -35,3 +35,7 @@ edit("dim=1", "dim=0", "You count down the columns")
 edit("(ids != pad_id).sum(dim=1) - 1", "(ids[:, 1:] != pad_id).sum()", "One length for all")
 
 edit("((5 + lengths) / 6) ** alpha", "((5 + lengths) / 6 * alpha)", "alpha is an exponent")
+
+edit("(5 + lengths) / 6", "5 + lengths / 6", "only they are divided by 6")
+
+edit("dim=1)", "dim=1, keepdim=True)", "Leave keepdim out")

@@ -241,3 +241,21 @@ with wrong("it may also continue with other words"):
 
 
 edit("next_log_probs(ids)", "next_log_probs(ids[:, -1:])", "gets only the last word", of=1)
+
+with wrong("stays unchanged for one step"):
+
+    def fixed_search(next_log_probs, width, bos_id, eos_id, pad_id, max_len):
+        ids, log_probs = torch.tensor([[bos_id]]), torch.zeros(1)
+        finished = torch.zeros(1, dtype=torch.bool)
+        for _ in range(max_len):
+            rows = next_log_probs(ids)
+            rows[finished] = -torch.inf
+            rows[finished, pad_id] = 0.0
+            totals = log_probs[:, None] + rows
+            log_probs, places = totals.flatten().topk(width)
+            parents, words = places // totals.size(1), places % totals.size(1)
+            ids = torch.cat([ids[parents], words[:, None]], dim=1)
+            finished = words == eos_id
+            if finished.all():
+                break
+        return ids, log_probs

@@ -116,3 +116,22 @@ with wrong("next_logits gives (B, V)"):
 edit("next_logits(ids).argmax", "next_logits(ids)[:, -1].argmax", "next_logits gives (B, V)")
 
 edit("words[:, None]", "words", "joins tensors with equally many axes")
+
+with wrong("You don't remember which sentences have ended"):
+
+    def my_greedy(next_logits, batch_size, bos_id, eos_id, pad_id, max_len):
+        ids = torch.full((batch_size, 1), bos_id)
+        while ids.size(1) <= max_len and not (ids[:, -1] == eos_id).all():
+            ids = torch.cat([ids, next_logits(ids).argmax(dim=-1, keepdim=True)], dim=1)
+        return ids
+
+
+with wrong("argmax() without dim"):
+
+    def my_greedy(next_logits, batch_size, bos_id, eos_id, pad_id, max_len):
+        ids = torch.full((batch_size, 1), bos_id)
+        while ids.size(1) <= max_len and not (ids == eos_id).any(dim=1).all():
+            ended = (ids == eos_id).any(dim=1)
+            words = torch.where(ended, pad_id, next_logits(ids).argmax())
+            ids = torch.cat([ids, words[:, None]], dim=1)
+        return ids

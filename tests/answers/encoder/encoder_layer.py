@@ -212,3 +212,14 @@ with wrong("added the *normalized* x"):
 
 
 edit("return output", "return output.relu()", "to the feed-forward network alone", of=1)
+
+with wrong("a return or an else is missing"):
+
+    class MyEncoderLayer(Parts):
+        def forward(self, x, allowed=None):
+            if self.norm_first:
+                y = self.norm1(x)
+                x = x + self.self_attn(y, y, y, allowed)[0]
+                x = x + self.linear2(torch.relu(self.linear1(self.norm2(x))))
+            x = self.norm1(x + self.self_attn(x, x, x, allowed)[0])
+            return self.norm2(x + self.linear2(torch.relu(self.linear1(x))))

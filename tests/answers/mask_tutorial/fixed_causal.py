@@ -43,7 +43,7 @@ edit(
     of=1,
 )
 
-edit(", dtype=torch.bool).tril(diagonal=", ").tril(", "Kind of number")
+edit(", dtype=torch.bool).tril(diagonal=", ").tril(", "these are the numbers 0 and 1")
 
 
 edit(".tril(diagonal=", ".triu(diagonal=", "triu keeps what is right of it")

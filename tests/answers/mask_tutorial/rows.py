@@ -30,3 +30,14 @@ edit("[[True, True, False, False, False]", "[[False, True, True, True, False]", 
 
 with wrong("Each row has five entries"):
     my_rows = [[True, True, False, False], [True, True, True]]
+
+with wrong("at the place of t2"):
+    my_rows = [[False, True, False, False, False], [False, True, False, False, False]]
+
+
+with wrong("two of the five keys are padding"):
+    my_rows = [[True, True, True, True, False], [True, True, True, True, True]]
+
+
+with wrong("Each row has five entries"):
+    my_rows = [[True, True, False, False, False], [True, True, True, False]]

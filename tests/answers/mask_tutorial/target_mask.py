@@ -55,7 +55,7 @@ with wrong("You joined the rules with |"):
         return ~(future & (ids == pad_id)[:, None, None, :])
 
 
-with wrong("Kind of number: allowed holds floats"):
+with wrong("these are the numbers 0 and 1"):
 
     def my_target_mask(ids, pad_id):
         return torch.ones(ids.size(1), ids.size(1)).tril() * (ids != pad_id)[:, None, None, :]

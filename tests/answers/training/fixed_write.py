@@ -139,3 +139,5 @@ with wrong("It goes wrong here: a model that is not sure of the next token"):
 
 
 edit("[bos_id]", "[bos_id, pad_id]", "padding comes right after it")
+
+edit("[bos_id]", "bos_id", "a single number, without an axis")

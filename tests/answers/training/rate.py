@@ -166,3 +166,13 @@ with wrong("rises again"):
         if step >= start:
             return peak * (step - start) / decay
         return peak * min(1, step / warmup)
+
+
+with wrong("one that takes more than"):
+
+    def my_rate(step, steps, peak, warmup, decay):
+        if step < warmup:
+            return peak * step / warmup
+        if step < steps - decay:
+            return peak
+        return peak * (1 - (step - warmup) / (steps - warmup))

@@ -175,3 +175,7 @@ with wrong("the size of the batch"):
 edit("encode(embed_src(src), source)", "encode(src, source)", "take vectors, not ids")
 
 edit("embed_tgt(tgt)", "tgt", "take vectors, not ids")
+
+edit("memory, target, source", "memory, target, target", "got the mask of self-attention as well")
+
+edit("masks.padding(src, pad_id=0)", "src != 0", "Your source mask is (B, S)")
