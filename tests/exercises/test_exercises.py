@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import re
 from contextlib import nullcontext
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -42,6 +43,12 @@ def test_a_lesson_has_three_exercises_and_each_of_them_four_known_mistakes():
             assert sum(isinstance(thing, Exercise) for thing in vars(module).values()) >= 3, module.__name__
     for name, exercise in EXERCISES.items():
         assert len(exercise.mistakes) >= 4, name
+
+
+def test_no_file_of_exercises_is_longer_than_a_few_screens():
+    files = Path(lessons.exercises.__file__).parent.rglob("*.py")
+    lines = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in files}
+    assert lines and {name: count for name, count in lines.items() if count > 400} == {}
 
 
 @every_exercise

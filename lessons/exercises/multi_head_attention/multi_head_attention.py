@@ -60,29 +60,9 @@ def _module_cases(generator) -> list[Case]:
     ]
 
 
-def _blocked_where_allowed(q, k, v, allowed):
+def _softmax_alone(q, k, v, allowed, blocked=-torch.inf, dim=-1):
     scores = q @ k.mT / q.size(-1) ** 0.5
-    return (scores if allowed is None else scores.masked_fill(allowed, -torch.inf)).softmax(dim=-1) @ v
-
-
-def _softmax_alone(q, k, v, allowed, blocked=-torch.inf):
-    scores = q @ k.mT / q.size(-1) ** 0.5
-    return (scores if allowed is None else scores.masked_fill(~allowed, blocked)).softmax(dim=-1) @ v
-
-
-def _over_the_queries(q, k, v, allowed):
-    scores = q @ k.mT / q.size(-1) ** 0.5
-    return (scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)).softmax(dim=-2) @ v
-
-
-def _zero_where_blocked(q, k, v, allowed):
-    scores = q @ k.mT / q.size(-1) ** 0.5
-    return (scores if allowed is None else scores.masked_fill(~allowed, 0.0)).softmax(dim=-1) @ v
-
-
-def _over_the_heads(q, k, v, allowed):
-    scores = q @ k.mT / q.size(-1) ** 0.5
-    return (scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)).softmax(dim=1) @ v
+    return (scores if allowed is None else scores.masked_fill(~allowed, blocked)).softmax(dim=dim) @ v
 
 
 def _masked_late(q, k, v, allowed):
@@ -208,7 +188,9 @@ whole = Exercise(
             "blocked.)",
             also=(
                 edited(
-                    MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_blocked_where_allowed(q, k, v, allowed)"
+                    MultiHeadAttentionByHand,
+                    "attend(q, k, v, allowed)[0]",
+                    "_softmax_alone(q, k, v, None if allowed is None else ~allowed)",
                 ),
             ),
         ),
@@ -263,14 +245,14 @@ whole = Exercise(
             "queries: take the length from each tensor.",
         ),
         Mistake(
-            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_over_the_queries(q, k, v, allowed)"),
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_softmax_alone(q, k, v, allowed, dim=-2)"),
             "q, k and v are right; the weights are not. Each column of a head's table sums to 1, not each row: the "
             "softmax runs over the keys, the last axis.",
             also=(
                 edited(
                     MultiHeadAttentionByHand,
                     "attend(q, k, v, allowed)[0]",
-                    "_over_the_queries(q, k, v, allowed).nan_to_num(0.0)",
+                    "_softmax_alone(q, k, v, allowed, dim=-2).nan_to_num(0.0)",
                 ),
             ),
         ),
@@ -342,7 +324,7 @@ whole = Exercise(
             "You returned more than one thing. Return the output alone, without the weights.",
         ),
         Mistake(
-            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_zero_where_blocked(q, k, v, allowed)"),
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_softmax_alone(q, k, v, allowed, 0.0)"),
             "The blocked scores became 0, or nearly: a score like any other, and e⁰ is 1. Use −inf.",
         ),
         Mistake(
@@ -358,7 +340,7 @@ whole = Exercise(
             seen_in=NO_KEY,
         ),
         Mistake(
-            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_over_the_heads(q, k, v, allowed)"),
+            edited(MultiHeadAttentionByHand, "attend(q, k, v, allowed)[0]", "_softmax_alone(q, k, v, allowed, dim=1)"),
             "The softmax runs over the heads, axis 1 of (B, H, Q, K). It runs over the keys, the last axis.",
         ),
         Mistake(
