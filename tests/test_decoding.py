@@ -193,6 +193,15 @@ def test_errors_of_the_decoders(decoder):
         written.forget(1)
 
 
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
+def test_a_model_with_hooks_of_either_kind_has_no_cache(register):
+    ours = model()
+    getattr(ours.decoder.layers[0], register)(lambda module, *arguments: None)
+    with pytest.raises(ValueError, match=r"model has hooks, .* pass over; expected one without, or Recomputed$"):
+        Cached(ours, SRC)
+    Recomputed(ours, SRC)
+
+
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_ids_that_are_no_words_are_an_error(positions):
     written = Cached(model(positions=positions), SRC)
@@ -655,7 +664,6 @@ def test_with_one_word_allowed_it_is_greedy(decoder, positions):
 
 @pytest.mark.parametrize("max_len", [1, 2, 3, 4, 7])
 def test_speculation_keeps_to_max_len(max_len):
-    endless = lambda read: words(0.0, 1.0, 0.0, 0.0)  # noqa: E731
     ids, steps = speculate(endless, endless, 0, proposals=3, max_len=max_len)
     assert len(ids) == max_len + 1
     assert [step.ids for step in steps] == [ids[: len(step.ids)] for step in steps]
@@ -675,3 +683,28 @@ def test_errors_of_speculation():
         next(speculative(Table(trap), Table(trap, batch_size=2), VOCAB, generator=generator()))
     with pytest.raises(ValueError, match="proposals is 0; expected a whole number, 1 or more"):
         next(speculative(Table(trap), Table(trap), VOCAB, generator=generator(), proposals=0))
+
+
+# --- defaults --------------------------------------------------------------------------------------------------
+
+
+def endless(read):
+    return words(0.0, 1.0, 0.0, 0.0)
+
+
+def test_what_does_not_end_has_50_words_unless_told_otherwise():
+    written, steps = speculate(endless, endless, 0)
+    found = [
+        last(greedy(Table(endless), VOCAB)).ids[0],
+        last(sample(Table(endless), VOCAB, generator=generator())).ids[0],
+        last(beam(Table(endless), VOCAB)).kept[0].ids,
+        beams(Table(endless), VOCAB)[0][0].ids,
+        written,
+    ]
+    assert [len(ids) for ids in found] == [1 + 50] * 5
+    assert len(steps[0].proposed) == 4
+
+
+def test_a_beam_keeps_four_unless_told_otherwise():
+    table = random_table(0)
+    assert len(last(beam(Table(table), VOCAB)).kept) == len(beams(Table(table), VOCAB)[0]) == 4

@@ -9,9 +9,17 @@ import torch
 from lessons import masks
 from lessons.attention import MultiHeadAttention, attend
 from lessons.config import TransformerConfig
-from lessons.decoding import Cached, Recomputed, beam, greedy, last, sample
+from lessons.decoding import Cached, Recomputed, beam, beams, greedy, last, sample, speculative
 from lessons.interventions import Change, intervene
-from lessons.language_model import LanguageModel, LanguageModelConfig, generate, text_loss, train
+from lessons.language_model import (
+    GroupedQueryAttention,
+    LanguageModel,
+    LanguageModelConfig,
+    Rotary,
+    generate,
+    text_loss,
+    train,
+)
 from lessons.positions import LearnedPositions, SinusoidalPositions
 from lessons.tiled import tiled_attention
 from lessons.torch_attention import MultiheadAttentionByHand
@@ -57,6 +65,7 @@ def small(**options):
         lambda: attend(X, X, X, IDS[:, None] > 0, need_weights=False)[0],
         lambda: tiled_attention(X, X, X, lambda query, key: key <= query),
         lambda: on_cpu(lambda: MultiHeadAttention(8, 2))(X, allowed=masks.padding(IDS, pad_id=0))[0],
+        lambda: on_cpu(lambda: GroupedQueryAttention(8, 2, rotary=Rotary(4)))(X)[0],
         lambda: on_cpu(lambda: SinusoidalPositions(8))(X),
         lambda: on_cpu(lambda: LearnedPositions(8))(X),
         lambda: on_cpu(lambda: MultiheadAttentionByHand(8, 2, batch_first=True, add_zero_attn=True))(X, X, X)[0],
@@ -93,6 +102,9 @@ def test_decoding(decoder):
     drawn = last(sample(decoder(model, IDS), VOCAB, generator=torch.Generator(), top_k=3, top_p=0.9, max_len=5)).ids
     assert ids.device.type == drawn.device.type == "cpu"
     assert last(beam(decoder(model, IDS[:1]), VOCAB, width=3, max_len=5)).kept
+    assert all(beams(decoder(model, IDS), VOCAB, width=3, max_len=5))
+    both = decoder(small(positions="learned"), IDS[:1]), decoder(model, IDS[:1])
+    assert last(speculative(*both, VOCAB, generator=torch.Generator(), max_len=5)).ids
 
 
 @pytest.mark.parametrize("window", [None, 2])

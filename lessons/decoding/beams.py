@@ -23,7 +23,6 @@ class _Beams:
         self.log_probs[:, 0] = 0.0
         self.scores = self.log_probs.clone()
         self.finished = torch.zeros(size, dtype=torch.bool, device=device)
-        self.parents = torch.zeros(size, dtype=torch.long, device=device)
 
     @property
     def open(self) -> Tensor:

@@ -73,7 +73,8 @@ def judge(proposed: tuple[int, ...], guessed: Tensor, true: Tensor, generator: t
     last row of true. Algorithm 1 of arXiv 2211.17192.
     """
     for i, word in enumerate(proposed):
-        if torch.rand((), generator=generator) * guessed[i, word] >= true[i, word]:
+        chance = torch.rand((), generator=generator, device=generator.device)
+        if chance * guessed[i, word] >= true[i, word]:
             rest = (true[i] - guessed[i]).clamp(min=0.0)
             rest = rest if rest.sum() > 0 else true[i]  # if they differ only by rounding
             return i, int(draw_ids(rest / rest.sum(), generator))
