@@ -212,8 +212,9 @@ def _build(config: LanguageModelConfig, state: dict[str, Tensor]) -> LanguageMod
         state = {**state, "out_proj.weight": state.get("embedding.weight", torch.empty(0))}
     for name in sorted({*shapes, *state}):
         found = tuple(state[name].shape) if name in state else "absent"
-        if shapes.get(name, "absent") != found:
-            raise ValueError(f"{name} is {found} in the state; expected {shapes.get(name, 'absent')}, as in the config")
+        expected = shapes.get(name, "absent")
+        if found != expected:
+            raise ValueError(f"{name} is {found} in the state; expected {expected}, as in the config")
     model.load_state_dict(state, assign=True)
     if config.tied:
         model.out_proj.weight = model.embedding.weight

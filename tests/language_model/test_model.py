@@ -170,9 +170,10 @@ def test_a_ring_stays_as_small_as_its_window():
     assert cache.bytes == 2 * 2 * 2 * 3 * 3 * 2 * 8  # k and v, layers, B, H_kv, window, d, bytes
 
 
+@pytest.mark.parametrize("window", [None, 50])
 @pytest.mark.parametrize("length", [5, 40])
-def test_a_cache_that_forgets_and_selects(length):
-    model, ids = scrambled(replace(SMALL, max_len=64)), draw(2, length)
+def test_a_cache_that_forgets_and_selects(length, window):
+    model, ids = scrambled(replace(SMALL, max_len=64, window=window)), draw(2, length)
     with torch.no_grad():
         cache = model.new_cache(2)
         model(torch.cat([ids, draw(2, 2)], dim=1), cache=cache)
@@ -190,6 +191,10 @@ def test_the_cache_has_the_type_and_the_place_of_the_weights():
         model = LanguageModel(SMALL).bfloat16()
     kept = model.new_cache().layers[0].k
     assert (kept.dtype, kept.device.type) == (torch.bfloat16, "meta")
+
+
+def test_a_cache_is_for_one_text_unless_told_otherwise():
+    assert Cache(SMALL).batch_size == LanguageModel(SMALL).new_cache().batch_size == 1
 
 
 def test_half_precision_gives_no_nan():
@@ -238,6 +243,10 @@ def cached(config=MODEL.config, batch_size=2):
         (
             lambda: MODEL(IDS, cache=cached(), mask=torch.ones(5, 4).bool()),
             r"mask has shape \(5, 4\); expected \(…, 5\)",
+        ),
+        (
+            lambda: MODEL(IDS, cache=cached(), mask=torch.ones(2, 1, 5, 4).bool()),
+            r"mask has shape \(2, 1, 5, 4\); expected \(…, 5\)",
         ),
         (lambda: cached(batch_size=0), "batch_size is 0; expected a whole number"),
         (lambda: cached().forget(1), "count is 1; expected a whole number from 0 to 0"),

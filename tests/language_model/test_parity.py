@@ -196,6 +196,29 @@ def test_what_is_not_supported_is_named(tmp_path, kind, changes, message):
         load_checkpoint(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("written", "base"),
+    [
+        ({}, 10000.0),
+        ({"rope_theta": 500.0}, 500.0),
+        ({"rope_theta": 500.0, "rope_scaling": None}, 500.0),
+        ({"rope_parameters": {"rope_theta": 20.0}}, 20.0),
+        ({"rope_theta": 500.0, "rope_parameters": {"rope_type": "default", "rope_theta": 20.0}}, 20.0),
+    ],
+)
+def test_the_base_of_the_rotation_in_older_and_newer_files(written, base):
+    known = {"model_type": "llama", **settings("llama")}
+    del known["rope_parameters"]
+    assert llama_config({**known, **written}).rotary_base == base
+
+
+def test_an_index_without_files_is_a_checkpoint_without_weights(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "gpt2", **settings("gpt2")}))
+    (tmp_path / "model.safetensors.index.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"embedding\.weight is .* in the state; expected \(11, \d+\)"):
+        load_checkpoint(tmp_path)
+
+
 def test_a_folder_that_is_missing_or_damaged_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"folder has no config.json that can be read; expected .*config.json"):
         load_checkpoint(tmp_path / "nowhere")
@@ -217,8 +240,10 @@ LLAMA = llama_config({"model_type": "llama", **settings("llama")})
     ("load", "config", "message"),
     [
         (from_gpt2, LLAMA, "norm is 'rms'; expected 'layer', as in GPT-2"),
+        (from_gpt2, replace(GPT2, bias=False), "bias is False; expected True, as in GPT-2"),
         (from_gpt2, replace(GPT2, window=3), "window is 3; expected None, as in GPT-2"),
         (from_gpt2, replace(GPT2, feed_forward="swiglu"), "config has SwiGLU or fewer heads"),
+        (from_gpt2, replace(GPT2, query_key_norm=True), "query_key_norm is True; expected False, as in GPT-2"),
         (from_gpt2, replace(GPT2, head_dim=99), "head_dim is 99; expected d_model / num_heads"),
         (from_llama, GPT2, "norm is 'layer'; expected 'rms', as in Llama"),
     ],

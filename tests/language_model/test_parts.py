@@ -142,6 +142,12 @@ def test_scores_depend_on_the_distance_of_the_positions_alone(rotate):
     assert not torch.allclose(scores[0], q @ k.mT)
 
 
+@pytest.mark.parametrize("rotate", [rotate_halves, rotate_neighbors])
+def test_one_head_is_rotated_as_among_others(rotate):
+    x, positions = draw(2, 3, 5, 8), torch.arange(5)
+    torch.testing.assert_close(rotate(x[1, 2], positions), rotate(x, positions)[1, 2])
+
+
 def test_each_sentence_may_have_its_own_positions():
     x, positions, rotary = draw(2, 3, 5, 8), torch.tensor([[0, 1, 2, 3, 4], [0, 0, 0, 1, 2]]), Rotary(8)
     found = rotary(x, positions)
@@ -247,6 +253,7 @@ X = torch.zeros(2, 5, 12)
         (lambda: make_feed_forward("silu", 4, 6, bias=True), "feed_forward is 'silu'; expected one of"),
         (lambda: halves_to_neighbors(5), "n is 5; expected an even number"),
         (lambda: rotate_halves(X[..., :3], torch.arange(5)), r"x has shape \(2, 5, 3\); expected \(\.\.\., T, an even"),
+        (lambda: rotate_halves(X[0, 0], torch.arange(12)), r"x has shape \(12,\); expected \(\.\.\., T, an even"),
         (lambda: rotate_halves(X, torch.arange(4)), r"positions has shape \(4,\); expected \(\.\.\., 5\)"),
         (lambda: rotate_halves(X, torch.ones(5)), "positions is a tensor of torch.float32; expected a tensor of whole"),
         (lambda: rotate_halves(X, torch.arange(5), -1.0), "base is -1.0; expected a number above 0"),
@@ -255,6 +262,10 @@ X = torch.zeros(2, 5, 12)
         (lambda: Rotary(4, base=0), "base is 0; expected a number above 0"),
         (lambda: GroupedQueryAttention(12, 5), "d_model is 12; expected a multiple of num_heads = 5, or a head_dim"),
         (lambda: GroupedQueryAttention(12, 6, 4), "num_kv_heads is 4; expected a divisor of num_heads = 6"),
+        (
+            lambda: GroupedQueryAttention(12, 6, head_dim=0),
+            "head_dim is 0; expected a whole number, 1 or more, or None",
+        ),
         (lambda: GroupedQueryAttention(12, 6, window=0), "window is 0; expected a whole number, 1 or more, or None"),
         (lambda: GroupedQueryAttention(8, 2)(X), r"x has shape \(2, 5, 12\); expected \(B, T, 8\)"),
         (lambda: GroupedQueryAttention(12, 6)(X, causal(4)), r"allowed has shape \(4, 4\)"),
