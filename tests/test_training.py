@@ -205,6 +205,12 @@ def test_one_step_is_what_adamw_does():
         torch.testing.assert_close(after, expected, atol=1e-5, rtol=1e-4)
 
 
+def test_weights_of_one_axis_do_not_decay():
+    matrices, others = make(replace(RECIPE, weight_decay=0.3)).optimizer.param_groups
+    assert (matrices["weight_decay"], others["weight_decay"]) == (0.3, 0.0)
+    assert {x.dim() for x in matrices["params"]} == {2} and {x.dim() for x in others["params"]} == {1}
+
+
 def test_clip_limits_the_step():
     free, clipped = make(replace(RECIPE, clip=None)), make(replace(RECIPE, clip=1e-12))
     start = weights(free)
@@ -299,6 +305,23 @@ def test_interrupted_within_a_step_it_is_as_before_the_step(place, monkeypatch):
     assert 0.0 <= exact_match(interrupted.model, held_out(), TASK) <= 1.0
     run(interrupted)
     assert torch.equal(weights(whole), weights(interrupted))
+
+
+def test_an_interrupt_while_it_tidies_up_is_raised_when_all_is_tidy(monkeypatch):
+    trainer = make()
+    loop, tidy, calls = trainer.fit(), trainer.model.eval, []
+    next(loop)
+
+    def interrupted():
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        tidy()
+
+    monkeypatch.setattr(trainer.model, "eval", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        loop.close()
+    assert calls == [0, 1] and not trainer.model.training
 
 
 def everything(trainer):
@@ -503,6 +526,9 @@ def unchanged():
     return make()
 
 
+COUNTS = [(1, 2), (-1, 0, 0.0), (1, -1, 0.0), (1.5, 0, 0.0), (1, 0, "x"), (1, 0, math.inf), (1, 0, -1.0), 3]
+
+
 @pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     "change",
@@ -512,7 +538,7 @@ def unchanged():
         lambda state: {name: part for name, part in state.items() if name != "config"},
         *(lambda state, name=name: state | {name: None} for name in ("recipe", "config", "counts", "tensors")),
         *(lambda state, name=name: state | {name: {}} for name in ("recipe", "config", "counts", "tensors")),
-        *(lambda state, c=c: state | {"counts": c} for c in ((1, 2), (-1, 0, 0.0), (1.5, 0, 0.0), (1, 0, "x"), 3)),
+        *(lambda state, c=c: state | {"counts": c} for c in COUNTS),
         lambda state: state | {"recipe": state["recipe"] | {"betas": torch.ones(2)}},
         lambda state: state | {"recipe": state["recipe"] | {3: 4}},
         lambda state: state | {"tensors": dict(list(state["tensors"].items())[:-1])},
@@ -527,8 +553,9 @@ def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, saved, unc
     path = tmp_path / "model.pt"
     checkpoints.save(path, change(checkpoints.load(saved[1])))
     before, random = everything(unchanged), torch.get_rng_state()
-    with pytest.raises(ValueError, match="expected"):
+    with pytest.raises(ValueError, match="expected") as error:
         unchanged.load(path)
+    assert str(path) in str(error.value)
     assert same(everything(unchanged), before) and torch.equal(torch.get_rng_state(), random)
 
 
@@ -553,6 +580,14 @@ def test_another_dtype_is_refused_by_name(tmp_path):
     other = Trainer(trainer.model.double(), TASK, RECIPE)
     with pytest.raises(ValueError, match=r"\w is a tensor of torch\.float64, .*; expected a tensor of torch\.float32"):
         other.load(tmp_path / "model.pt")
+
+
+def test_a_tensor_that_is_not_there_is_named(tmp_path, saved, unchanged):
+    state, path = checkpoints.load(saved[1]), tmp_path / "model.pt"
+    del state["tensors"]["model.out_proj.bias"]
+    checkpoints.save(path, state)
+    with pytest.raises(ValueError, match=r"model\.out_proj\.bias is a tensor of .* here; expected no tensor, as in"):
+        unchanged.load(path)
 
 
 def test_a_pickle_that_runs_code_is_not_run(tmp_path):
