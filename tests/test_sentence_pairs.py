@@ -9,8 +9,10 @@ import tracemalloc
 import pytest
 import torch
 
+from lessons.tasks import sentence_pairs
 from lessons.tasks.reader import LONGEST_LINE, read_pairs
 from lessons.tasks.sentence_pairs import SAMPLE, SentencePairs
+from lessons.tasks.stream import PairStream, prepare
 from lessons.tasks.subwords import Subwords
 
 PAD, BOS, EOS, UNK = range(4)
@@ -142,6 +144,13 @@ def test_the_longest_line_is_read(save):
     assert [len(source) for source, _ in read_pairs(save("a\tb\n" + line))] == [1, LONGEST_LINE - 3]
 
 
+def test_a_line_that_is_too_long_by_its_end_takes_no_other_with_it(save):
+    corrupt = []
+    line = "c" * (LONGEST_LINE - 2) + "\td\n"
+    assert list(read_pairs(save(line + "a\tb\n"), on_corrupt=corrupt.append)) == [("a", "b")]
+    assert len(corrupt) == 1
+
+
 def test_the_reader_reads_no_further_than_asked(save):
     pairs = read_pairs(save("a\tb\nc\td\nno tab\n"))
     assert list(itertools.islice(pairs, 2)) == [("a", "b"), ("c", "d")]
@@ -212,8 +221,9 @@ def test_texts_become_the_ids_of_the_batch(task):
 def test_the_generator_alone_decides(tmp_path, task):
     path = write_pairs(tmp_path / "pairs.tsv", 2000)
     one, again = (SentencePairs(path, vocab_size=300, max_len=200) for _ in range(2))
-    for ours, same in zip(one.batch(64, seeded(3)), again.batch(64, seeded(3))):
-        assert torch.equal(ours, same)
+    for seed in range(8):
+        for ours, same in zip(one.batch(64, seeded(seed)), again.batch(64, seeded(seed))):
+            assert torch.equal(ours, same)
     assert task.examples(64, seeded(3)) != task.examples(64, seeded(4))
 
 
@@ -267,6 +277,22 @@ def test_longer_sentences_are_left_out_and_counted(save):
     task = SentencePairs(path, vocab_size=20, max_len=5, held_out_every=1000)
     assert task.skipped == 4 and task.count() == 3
     assert {len(source.split()) for source, _ in task.examples(50, seeded())} == {3, 4, 5}
+
+
+def test_subwords_are_learned_from_so_many_pairs_and_no_more(monkeypatch):
+    monkeypatch.setattr(sentence_pairs, "LEARNED_FROM", 5)
+    for count in (4, 5, 6, 50):
+        pairs = [(str(i), "") for i in range(count)]
+        found = sentence_pairs.sample_pairs(iter(pairs))
+        assert len(set(found)) == len(found) == min(5, count) and {*found} <= {*pairs}
+
+
+def test_a_vocabulary_has_8000_pieces_unless_told_otherwise(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{chr(0x4E00 + i)}\t{i % 9}\n" for i in range(8500)), encoding="utf-8")
+    prepare(tmp_path / "data", path)
+    for task in (SentencePairs(path), PairStream(tmp_path / "data")):
+        assert len(task.src_vocab) == 8000
 
 
 def test_a_split_without_pairs(save):

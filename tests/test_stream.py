@@ -124,6 +124,14 @@ def test_what_is_left_out_is_counted(tmp_path):
     assert stream.files == ["pairs.tsv"]
 
 
+def test_longer_sentences_of_either_side_are_left_out_and_counted(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{'a ' * n}\t{'b ' * (8 - n)}\n" for n in range(1, 8)), encoding="utf-8")
+    prepare(tmp_path / "data", path, vocab_size=20, max_len=5, held_out_every=1000)
+    stream = PairStream(tmp_path / "data")
+    assert stream.too_long == 4 and sorted(len(s.split()) for s, _ in epoch(stream, 9)[0]) == [3, 4, 5]
+
+
 def test_the_pairs_can_be_watched_as_they_are_read(tmp_path):
     watched = []
 

@@ -148,6 +148,12 @@ def test_names_and_difficulties():
 
 
 @EACH
+def test_a_task_is_known_by_its_name_its_words_and_three_pairs(task):
+    words = len(task.src_vocab), len(task.tgt_vocab)
+    assert task.about() == {"name": task.name, "words": words, "pairs": task.examples(3, seeded(0))}
+
+
+@EACH
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, "3"])
 def test_a_size_that_is_no_number_of_pairs(task, size):
     with pytest.raises(ValueError, match=f"size is {size!r}; expected a whole number, 1 or more"):
