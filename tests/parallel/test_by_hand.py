@@ -1,10 +1,14 @@
 """lessons.parallel.by_hand: by hand or by DDP, several processes end with the weights of one."""
 
+from itertools import cycle
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from lessons.config import TransformerConfig
+from lessons.parallel import by_hand
 from lessons.parallel.by_hand import add_up, measure_step, slice_loss, together, train_by_hand, train_with_ddp
 from lessons.tasks import Reversal
 from lessons.transformer import Transformer
@@ -42,8 +46,16 @@ def test_what_one_process_raises_is_raised_here():
         together(measure_step, 2, CONFIG, 5, 3, 1)
 
 
-def test_the_parts_of_a_step_take_time():
-    assert all(seconds > 0 for seconds in measure_step(0, 1, CONFIG, 5, 2, 1))
+def test_the_parts_of_a_step_are_timed(monkeypatch):
+    """By a clock that counts, from one time that is asked for to the next, 1, 10, 100 and 1000 seconds."""
+    clock = cycle([0, 1, 11, 111, 1111])
+    monkeypatch.setattr(by_hand, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    assert measure_step(0, 1, CONFIG, 5, 2, 1) == (1, 100, 1000)
+
+
+@pytest.mark.thorough("starts processes")
+def test_several_processes_measure_a_step():
+    assert all(seconds > 0 for found in together(measure_step, 2, CONFIG, 5, 2, 1) for seconds in found)
 
 
 def test_together_needs_a_number_of_processes():
