@@ -140,7 +140,7 @@ cross_hidden = Exercise(
             "That is a causal mask. The source is known from the start: hide its padding, and nothing else.",
         ),
         Mistake(
-            lambda src, tgt, pad: masks.padding(src, pad),
+            edited(_compared, "(src_ids != pad_id)[:, None, None, :]", "masks.padding(src_ids, pad_id)"),
             "masks.padding takes the id by its name: masks.padding(ids, pad_id=…).",
         ),
     ],
