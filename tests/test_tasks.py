@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lessons.tasks import Batch, Dates, Numerals, Reversal, Task, Translation, dates, numerals, translation, words
-from lessons.tasks.task import draw_seed
+from lessons.tasks.task import draw_seed, step_seed
 from lessons.tasks.translation import NOTHING, bare, counted, is_held_out, owned, shown, write
 
 MAKE = [Reversal, lambda: Reversal(10, 10), Dates, Numerals, lambda: Numerals(largest=99_999_999), Translation]
@@ -145,6 +145,14 @@ def test_names_and_difficulties():
     ]
     assert all(task.unseen.endswith(".") for task in TASKS)
     assert repr(Reversal()) == "Reversal('reversal', words: 30 and 30)"
+
+
+@EACH
+def test_the_batch_of_a_step_is_that_of_its_seed_and_is_shared_in_turn(task):
+    batch = task.batch(7, seeded(step_seed(2, 5)))
+    for first, every in ((0, 1), (0, 3), (2, 3)):
+        found = task.step_batch(7, step=5, seed=2, share=(first, every))
+        assert all(torch.equal(ours, whole[first::every]) for ours, whole in zip(found, batch, strict=True))
 
 
 @EACH
