@@ -127,8 +127,8 @@ forcing_hunt = Exercise(
         ),
         Mistake(
             edited(translation, "torch.tensor(ids)", "torch.tensor(ids[:1])"),
-            "The model reads BOS alone in every step, so it gives the same token again and again. It reads all that it "
-            "has generated.",
+            "The model reads BOS alone in every step, so it gives the same token again and again. It must read all "
+            "that it has generated.",
         ),
         Mistake(
             edited(translation, "torch.tensor(ids)", "torch.tensor(ids[-1:])"),
