@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from lessons.plots.describe import describe
 from lessons.widgets import FunctionLab
 from lessons.widgets.function_lab import experiments
 from lessons.widgets.function_lab import widget as function_lab
+from lessons.widgets.function_lab.trials import plug_in, prepare, try_out
 
 CAUSAL = masks.causal(5)
 EMPTY = CAUSAL & (torch.arange(5) != 2)[:, None]
@@ -140,6 +142,15 @@ def test_a_slow_function_is_examined_when_asked(monkeypatch):
     lab.toggle(0, 1)
     assert lab.result["waits"]
     assert len(lab.leaks) == 9
+
+
+def test_on_a_busy_machine_a_function_is_not_called_slow():
+    def waits(scores, allowed):
+        time.sleep(0.1)
+        return after(scores, allowed)
+
+    trial = try_out(plug_in("waits", waits), prepare(*torch.randn(3, 5, 4), CAUSAL))
+    assert not trial.problem and trial.seconds < 0.1
 
 
 def raises(q, k, v, allowed):
