@@ -392,7 +392,7 @@ def test_a_block_is_skipped_where_the_model_is_missing(capsys):
 
 
 def test_what_torch_imports_late_is_not_needed():
-    """Its compiler and sympy take 1.6 s and 70 MB of each kernel that imports them."""
+    """Its compiler and sympy take about two seconds and 70 MB of each kernel that imports them."""
     program = """
 import sys
 import torch
