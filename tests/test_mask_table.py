@@ -262,10 +262,17 @@ def test_keras():
     def with_scores(x, mask):
         return layer(x[None], x[None], attention_mask=mask[None], return_attention_scores=True)[0][0]
 
+    with_dropout = keras.layers.MultiHeadAttention(H, D // H, dropout=0.1)
+
+    def drops(x, mask):
+        return with_dropout(x[None], x[None], attention_mask=mask[None])[0]
+
     assert what_true_means(attention) == cell(row, "True, or 1, means")
     assert what_a_float_mask_does(attention) == cell(row, "float mask")
-    for name, call in (("plain call", attention), ("with return_attention_scores", with_scores)):
-        assert what_an_empty_row_gives(call, blocks_all(call)) == cell(row, "row with no key", name)
+    calls = {"plain call": [attention], "scores returned, or a layer with dropout": [with_scores, drops]}
+    for name, ways in calls.items():
+        for call in ways:
+            assert what_an_empty_row_gives(call, blocks_all(call)) == cell(row, "row with no key", name)
 
 
 def test_flax():
