@@ -1,5 +1,6 @@
 """A browser and a JupyterLab for all tests of a worker, and a page of it for each test or each module."""
 
+import inspect
 import os
 from contextlib import contextmanager
 
@@ -43,6 +44,23 @@ def any_browser(request, playwright):
     name = request.param
     with open_visitor(name, path_of(name), playwright) as visitor:
         yield visitor
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """A test whose browser crashes runs once more, in a new one: WebKit's page has died in one of some thirty runs."""
+    visitor = pyfuncitem.funcargs.get("any_browser")
+    if visitor is None:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    try:
+        pyfuncitem.obj(**arguments)
+    except Exception as error:
+        if not visitor.has_crashed(error):
+            raise
+        visitor.restart()
+        pyfuncitem.obj(**arguments)
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,10 @@ PLACE = """(selector, tell) => {
 class Visitor:
     """A page. Selectors are CSS, and the first element counts; functions are JavaScript and take one argument."""
 
+    def has_crashed(self, error):
+        """Whether this error says that the browser is gone, whatever it showed."""
+        return False
+
     def wait_until(self, function, argument=None, every=0.05, patience=PATIENCE):
         wait_for(lambda: self.evaluate(function, argument), every, patience)
 
@@ -73,11 +77,27 @@ class PlaywrightVisitor(Visitor):
 
 
 class WebKitVisitor(Visitor):
-    """It tells of errors after a page was loaded only."""
+    """It tells of errors after a page was loaded only.
 
-    def __init__(self, driver):
-        self.driver = driver
-        driver.set_window_size(*SIZE.values())
+    start: makes a driver.
+    """
+
+    def __init__(self, start):
+        self.start = start
+        self.open()
+
+    def open(self):
+        self.driver = self.start()
+        self.driver.set_window_size(*SIZE.values())
+
+    def has_crashed(self, error):
+        from selenium.common.exceptions import InvalidSessionIdException, WebDriverException
+
+        return type(error) in (WebDriverException, InvalidSessionIdException)  # what a script does has its own types
+
+    def restart(self):
+        self.driver.quit()
+        self.open()
 
     def goto(self, address):
         self.driver.get(address)
@@ -149,17 +169,21 @@ def open_webkit(path):
     from selenium.webdriver import WebKitGTK, WebKitGTKOptions
     from selenium.webdriver.webkitgtk.service import Service
 
-    with open_screen() as screen:
+    def start():
         service = Service(path, env={**os.environ, "DISPLAY": screen})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # selenium's own
             driver = WebKitGTK(options=WebKitGTKOptions(), service=service)
         driver.set_script_timeout(PATIENCE / 1000)
         driver.set_page_load_timeout(PATIENCE / 1000)
+        return driver
+
+    with open_screen() as screen:
+        visitor = WebKitVisitor(start)
         try:
-            yield WebKitVisitor(driver)
+            yield visitor
         finally:
-            driver.quit()
+            visitor.driver.quit()
 
 
 @contextmanager
