@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+EMPTY_ROWS_ARE_ZERO = ("cpu",)  # devices on which each kernel of torch gives 0 to a query without a key
 MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # below that, converting to oneDNN's layout costs more than it saves
 
 
@@ -69,19 +70,27 @@ def drop(x: Tensor, p: float) -> Tensor:
 def fused_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> Tensor:
     """F.scaled_dot_product_attention with second derivatives: q (..., Q, d), k (..., K, d), v (..., K, d_v).
 
-    allowed: bool, broadcastable to (..., Q, K), True = may attend, or None. Returns (..., Q, d_v).
-    With dropout torch has no fused kernel for a CPU, and draws more bits than it needs.
+    allowed: bool, broadcastable to (..., Q, K), True = may attend, or None. Returns (..., Q, d_v); a query without a
+    key gets 0. With dropout torch has no fused kernel for a CPU, and draws more bits than it needs.
     """
+    if allowed is not None:
+        allowed = torch.atleast_2d(allowed)  # torch's kernels want two axes
     if dropout and q.device.type == "cpu":
         return _attention_with_dropout(q, k, v, added_mask(allowed, like=q), dropout)
+    if allowed is None or q.device.type in EMPTY_ROWS_ARE_ZERO:
+        return _kernel(q, k, v, allowed, dropout)
+    without_key = ~allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
+    return _kernel(q, k, v, allowed | without_key, dropout).masked_fill(without_key, 0.0)
 
+
+def _kernel(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, dropout: float) -> Tensor:
     def plain_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         with sdpa_kernel(SDPBackend.MATH):
             return F.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
 
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout)
     is_fused = output.grad_fn is not None and output.grad_fn.name().startswith("ScaledDotProduct")
-    if is_fused:  # on a CPU then dropout is 0
+    if is_fused and not dropout:  # which weights a kernel dropped, nobody knows afterwards
         _differentiate_as(plain_attention, output, q, k, v)
     return output
 

@@ -157,6 +157,33 @@ def test_attention_with_dropout_harms_no_gradient_where_a_query_has_no_key():
         assert gradient.isfinite().all()
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (2, 1, 3, 4), (1, 4), (3, 1), (4,), ()])
+def test_a_query_without_a_key_gets_0_whatever_a_kernel_gives_it(shape, monkeypatch):
+    """A GPU's kernels give it something else; here one stands for them that gives NaN."""
+
+    def kernel(q, k, v, attn_mask, dropout_p):
+        return real(q, k, v, attn_mask=attn_mask) + torch.where(attn_mask.any(dim=-1, keepdim=True), 0.0, torch.nan)
+
+    real = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", kernel)
+    monkeypatch.setattr(fast, "EMPTY_ROWS_ARE_ZERO", ())
+    q, k, v = (torch.randn(2, 2, size, 3, requires_grad=True) for size in (3, 4, 4))
+    some = torch.rand(shape) > 0.7
+    if shape[-2:] == (3, 4):
+        some[..., 0, :] = False
+    for allowed in (some, torch.zeros(shape, dtype=torch.bool)):
+        outputs = [attend(q, k, v, allowed, need_weights=needed)[0] for needed in (True, False)]
+        torch.testing.assert_close(*outputs)
+        torch.testing.assert_close(*(torch.autograd.grad(x.square().sum(), (q, k, v)) for x in outputs))
+
+
+@pytest.mark.parametrize("shape", [(4,), ()])
+def test_a_mask_may_be_the_same_for_all_queries(shape):
+    q, k, v = (torch.randn(2, 2, size, 3) for size in (3, 4, 4))
+    allowed = torch.rand(shape) > 0.5
+    torch.testing.assert_close(*(attend(q, k, v, allowed, need_weights=needed)[0] for needed in (True, False)))
+
+
 # --- Second derivatives ----------------------------------------------------------------------------------------
 
 
