@@ -99,7 +99,7 @@ def true_means_attend(attention: Callable[[Tensor, Tensor], Tensor], x: Tensor) 
     """
     if x.dim() != 2 or x.size(0) < 2:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (T, D) with two tokens or more")
-    pair = torch.zeros(x.size(0), x.size(0), dtype=torch.bool)
+    pair = torch.zeros(x.size(0), x.size(0), dtype=torch.bool, device=x.device)
     pair[0, -1] = True  # only query 0 and the last key
 
     def moves(mask: Tensor) -> bool:
@@ -184,7 +184,7 @@ class _Probe:
         if not isinstance(outputs, Tensor) or tuple(outputs.shape[: len(leading)]) != leading:
             story = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else kind(outputs)
             raise ValueError(f"function returned {story}; expected one output per token, shape {leading} and features")
-        return outputs.movedim(self.axis, 0).reshape(leading[-1], -1)
+        return outputs.movedim(self.axis, 0).reshape(leading[-1], -1).to(x.device)
 
 
 class _ScaledEmbeddings(TorchFunctionMode):
@@ -217,13 +217,13 @@ def _other_ids(x: Tensor, vocab_size: int | None, seed: int) -> list[Tensor]:
     """Three tensors of random ids, each different from x at every place."""
     ids = int(x.max()) + 1 if vocab_size is None else vocab_size
     generator = torch.Generator().manual_seed(seed)
-    steps = [torch.randint(1, ids, x.shape, generator=generator).to(x) for _ in range(3)]
+    steps = [torch.randint(1, ids, x.shape, generator=generator, device="cpu").to(x) for _ in range(3)]
     return [(x + step) % ids for step in steps]
 
 
 def _random_like(x: Tensor, seed: int) -> Tensor:
     """Normally distributed numbers, in the shape, type and device of x."""
-    return torch.randn(x.shape, generator=torch.Generator().manual_seed(seed)).to(x)
+    return torch.randn(x.shape, generator=torch.Generator().manual_seed(seed), device="cpu").to(x)
 
 
 def _size(x: Tensor) -> float:

@@ -204,10 +204,9 @@ def _trainer(
     with seeded(recipe.seed, torch.device("cpu")):
         model = Transformer(config)
     return ParallelTrainer(
-        model,
+        model.to(device),
         stream,
         recipe,
-        device=device,
         processes=processes,
         accumulate=options.accumulate,
         compiled=options.compile,

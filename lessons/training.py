@@ -138,15 +138,15 @@ class TrainingStopped(RuntimeError):
 
 
 class Trainer:
-    """Trains a model on a task by a recipe. You can stop `fit()` at any step and resume it later.
+    """Trains a model on a task by a recipe, where the model is. You can stop `fit()` at any step and resume it later.
 
     Each step draws its batch and its dropout from the recipe's seed and the number of the step only. So on one machine
     a training that was interrupted, or loaded from a file, ends with the same bits as one that ran through.
     """
 
-    def __init__(self, model: Transformer, task: Task, recipe: Recipe | None = None, *, device: str = "cpu"):
-        self.device = torch.device(device)
-        self.model, self.task, self.recipe = model.to(self.device), task, recipe or Recipe()
+    def __init__(self, model: Transformer, task: Task, recipe: Recipe | None = None):
+        self.device = next(model.parameters()).device
+        self.model, self.task, self.recipe = model, task, recipe or Recipe()
         self.optimizer = torch.optim.AdamW(
             _groups(model, self.recipe.weight_decay), lr=0.0, betas=self.recipe.betas, eps=self.recipe.eps, fused=True
         )

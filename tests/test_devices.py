@@ -21,9 +21,11 @@ from lessons.language_model import (
     train,
 )
 from lessons.positions import LearnedPositions, SinusoidalPositions
+from lessons.probes import influence, leaks, true_means_attend
+from lessons.tasks import Numerals
 from lessons.tiled import tiled_attention
 from lessons.torch_attention import MultiheadAttentionByHand
-from lessons.training import Recipe
+from lessons.training import Recipe, Trainer
 from lessons.transformer import Transformer
 from lessons.vocabulary import Vocabulary
 
@@ -79,6 +81,21 @@ def test_parts(make):
 def test_model(positions):
     logits, _ = small(positions=positions)(IDS, IDS)
     assert logits.device.type == "cpu" and logits.isfinite().all()
+
+
+def test_a_model_is_trained_where_it_is():
+    vocab = len(Numerals().src_vocab), len(Numerals().tgt_vocab)
+    assert Trainer(on_cpu(lambda: Transformer(TransformerConfig(*vocab))), Numerals()).device.type == "cpu"
+    elsewhere = Trainer(Transformer(TransformerConfig(*vocab)), Numerals())
+    assert elsewhere.device.type == next(elsewhere.model.parameters()).device.type == "meta"
+
+
+def test_probes():
+    assert true_means_attend(lambda x, allowed: attend(x, x, x, allowed)[0], X[0])
+    assert not leaks(lambda x: attend(x, x, x, masks.causal(4, device="cpu"))[0], X)
+    model = small()
+    seen = influence(lambda ids: model(IDS[:1], ids)[0], IDS[:1], vocab_size=7)
+    assert seen.device.type == "cpu" and torch.equal(seen, masks.causal(4, device="cpu"))
 
 
 CELL = Change("block", at="encoder.*.self_attn", query=1, key=0)

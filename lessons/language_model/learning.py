@@ -47,17 +47,15 @@ def text_loss(model: LanguageModel, text: Tensor, length: int, *, batch_size: in
     return sum(losses) / len(pieces)
 
 
-def train(
-    model: LanguageModel, text: Tensor, recipe: Recipe, *, length: int, device: str = "cpu"
-) -> Iterator[Progress]:
-    """Train a model on a text, and yield the progress of each step; afterwards the model is in eval mode.
+def train(model: LanguageModel, text: Tensor, recipe: Recipe, *, length: int) -> Iterator[Progress]:
+    """Train a model where it is, and yield the progress of each step; afterwards the model is in eval mode.
 
     text (N,), ids: the whole text, of which each step reads `batch_size` windows of `length` tokens. The windows depend
     on the recipe's seed and the number of the step only. A loss or gradient that is not finite raises TrainingStopped,
     and the model is as it was after the step before.
     """
     _check_text(text, length)
-    model, text = model.to(device), text.to(device)
+    text = text.to(model.embedding.weight.device)
     matrices = [x for x in model.parameters() if x.dim() > 1]
     others = [x for x in model.parameters() if x.dim() <= 1]
     groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": others, "weight_decay": 0.0}]

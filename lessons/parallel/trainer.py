@@ -49,14 +49,13 @@ class ParallelTrainer(Trainer):
         task: Task,
         recipe: Recipe | None = None,
         *,
-        device: str | torch.device = "cpu",
         processes: Processes = ALONE,
         accumulate: int = 1,
         compiled: bool = False,
     ):
         positive(accumulate=accumulate)
         switch(compiled=compiled)
-        super().__init__(model, task, recipe, device=str(device))
+        super().__init__(model, task, recipe)
         self.processes, self.accumulate = processes, accumulate
         parts = accumulate * processes.count
         if self.recipe.batch_size < parts:
