@@ -51,7 +51,7 @@ def sample(
 ) -> Iterator[Step]:
     """Draws each next token from `distribution`, and stops as `greedy` does.
 
-    generator: the source of the random numbers; the same generator state gives the same sentences.
+    generator: the source of the random numbers, on any device; the same generator state gives the same sentences.
     """
 
     def choose(logits: Tensor) -> Tensor:
@@ -62,9 +62,9 @@ def sample(
 
 
 def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:
-    """One id per row: (..., V) -> (...)."""
-    rows = probabilities.reshape(-1, probabilities.size(-1))
-    return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1])
+    """One id per row: (..., V) -> (...), on the device of the probabilities."""
+    rows = probabilities.reshape(-1, probabilities.size(-1)).to(generator.device)
+    return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1]).to(probabilities.device)
 
 
 def _check(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> None:

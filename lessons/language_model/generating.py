@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lessons._checks import above_zero, between, is_number, optional, refusal, whole
-from lessons.decoding.sampling import distribution
+from lessons.decoding.sampling import distribution, draw_ids
 from lessons.language_model.model import LanguageModel
 
 
@@ -31,7 +31,7 @@ def generate(
 
     temperature: 0 takes the most likely token each time; else it is drawn from `next_distribution` with these options.
     stop: ids that end a text; what follows them in its row is the same id again. If all texts have ended, it returns.
-    generator: the source of the random numbers, torch's own if None.
+    generator: the source of the random numbers, on any device; torch's own, on the CPU, if None.
 
     Learned positions and sinusoids end at the model's max_len: there it continues with the last max_len / 2 tokens.
     """
@@ -54,7 +54,7 @@ def generate(
                 min_p=min_p,
                 repetition_penalty=repetition_penalty,
             )
-            chosen = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+            chosen = draw_ids(probabilities, generator or torch.default_generator)
         chosen = torch.where(finished, ids[:, -1], chosen.to(ids.dtype))  # (B,)
         ids = torch.cat([ids, chosen[:, None]], dim=1)
         finished = finished | torch.isin(chosen, stops)
