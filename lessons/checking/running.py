@@ -175,10 +175,10 @@ def _ordinary(result: Any) -> Any:
         return result
     with torch._C.DisableTorchFunctionSubclass():
         tensor = result if type(result) is Tensor else result.as_subclass(Tensor)
-        if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized or tensor.device.type != "cpu":
-            raise TypeError(
-                worded("the result is not an ordinary tensor (sparse, nested, quantized, or on another device)")
-            )
+        if tensor.device.type != "cpu":
+            raise TypeError(worded("the result is on {device}; expected the CPU, as the inputs", device=tensor.device))
+        if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
+            raise TypeError(worded("the result is not an ordinary tensor (sparse, nested or quantized)"))
         return tensor
 
 

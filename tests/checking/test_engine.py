@@ -266,6 +266,11 @@ def test_an_exception_is_named_by_its_text():
             lambda x: shares(x).to_sparse(),
             "my_shares ran to its end, but its result cannot be used.\nIt raised TypeError: the result is not",
         ),
+        (
+            lambda x: shares(x).to("meta"),
+            "my_shares ran to its end, but its result cannot be used.\n"
+            "It raised TypeError: the result is on meta; expected the CPU, as the inputs",
+        ),
         (lambda x: shares(x) * torch.nan, "NaN: the result has it in 6 of 6 places, first at [0, 0]."),
         (lambda: X, "my_shares could not be run to its end.\nIt raised TypeError"),
         (lambda x: shares(x.add_(1e-6)), "The results aside, your code changed its argument x."),

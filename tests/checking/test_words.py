@@ -17,7 +17,7 @@ from tests.foreign import english, speak_foreign
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = re.compile(
-    r"\b(my_pair|x|factor|def|double|None|True|False|nan|torch|nn|int|bool|float|int64|float16|float32|float64|tensor"
+    r"\b(my_pair|x|factor|def|double|meta|None|True|False|nan|torch|nn|int|bool|float|int64|float16|float32|float64|tensor"
     r"|RuntimeError|TypeError|too bad|raise|while|pass)\b",
     re.ASCII,
 )
@@ -126,6 +126,7 @@ ANSWERS = {
     "other gradients": lambda x, factor: (x.softmax(-1), factor * x + (x - x.detach())),
     "an error": _raises,
     "an error of the check": _returns_a_sparse_tensor,
+    "another device": lambda x, factor: (x.softmax(dim=-1).to("meta"), factor * x),
     "a changed argument": _changes_its_argument,
     "a changed setting": _changes_a_setting,
     "an endless loop": _never_ends,
