@@ -26,6 +26,7 @@ ALL = (
     "training",
     "tricks",
     "scaling",
+    "gpu",
 )
 
 
