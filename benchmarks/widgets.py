@@ -22,6 +22,29 @@ FUNCTION_ANSWERS = "FunctionLab 12×12, toggle to painted, by the kernel"
 FRAME = 1000 / 60  # milliseconds
 OUR_MASK = "from lessons.widgets import MaskStudio\n\nMaskStudio({size}, {size})"
 OUR_FUNCTION = "from lessons.widgets import FunctionLab\n\nFunctionLab(tokens={size})"
+# As little as a click through the kernel can be: one number there, one number back.
+ECHO = """import anywidget, traitlets
+
+class Echo(anywidget.AnyWidget):
+    _esm = '''export default { render({ model, el }) {
+        const shown = el.appendChild(document.createElement("div"));
+        shown.className = "echo";
+        const show = () => { shown.dataset.value = shown.textContent = model.get("back"); };
+        shown.addEventListener("pointerdown", () => {
+            model.set("there", model.get("there") + 1);
+            model.save_changes();
+        });
+        model.on("change:back", show);
+        show();
+    } };'''
+    there = traitlets.Int(0).tag(sync=True)
+    back = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.observe("there")
+    def answer(self, change):
+        self.back = change.new
+
+Echo()"""
 SEABORN = """import ipywidgets, matplotlib.pyplot as plt, numpy as np, seaborn
 from IPython.display import display
 
@@ -42,6 +65,7 @@ ipywidgets.VBox([button, out])"""
 CELLS = [
     *(OUR_MASK.format(size=size) for size in (12, 64)),
     OUR_FUNCTION.format(size=12),
+    ECHO,
     *(SEABORN.format(size=size) for size in (12, 64)),
 ]
 CLICK = """async ([target, watched, rounds, warmUp]) => {
@@ -90,8 +114,9 @@ def measure_answers(lab: Lab, *, smoke: bool = False) -> None:
     for size, goal in goals.items():
         took = click_times(lab, OUR_MASK.format(size=size), cell("allowed", 1, 0), cell("weights", 1, 0), rounds)
         report(f"MaskStudio {size}×{size}, toggle to painted", took, "ms", goal)
+    echo = click_times(lab, ECHO, ".echo", ".echo", rounds)
     took = click_times(lab, OUR_FUNCTION.format(size=12), cell("allowed", 1, 0), cell("weights", 1, 0), rounds)
-    report(FUNCTION_ANSWERS, took, "ms", 40, peer="")
+    report(FUNCTION_ANSWERS, took, "ms", 40, peer=f"one number there and back: {echo:.0f} ms")
     for size in goals:
         took = click_times(lab, SEABORN.format(size=size), "button.jupyter-button", ".jp-OutputArea img", few)
         print(f"{f'seaborn in an Output, {size}×{size}, click to painted':<56} {took:7.0f} ms")
