@@ -91,7 +91,7 @@ gating = Exercise(
         ),
         Mistake(
             edited(swiglu, GATED, "((x @ w_gate) * (-(x @ w_gate)).sigmoid())"),
-            "Your gate is z · sigmoid(−z). The minus belongs into the exponent: sigmoid(z) = 1 / (1 + e^(−z)).",
+            "Your gate is z · sigmoid(−z). The minus belongs in the exponent: sigmoid(z) = 1 / (1 + e^(−z)).",
         ),
         Mistake(
             edited(

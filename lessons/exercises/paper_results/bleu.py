@@ -220,7 +220,7 @@ scoring = Exercise(
         ),
         Mistake(
             _of_sums(lambda f, t, n, r: 100 * _penalty(n, r) * _geometric(_precisions(accumulate(f), accumulate(t)))),
-            "Your counts go on growing from one n to the next. found = total = 0 belongs into the loop over n: each n "
+            "Your counts go on growing from one n to the next. found = total = 0 belongs in the loop over n: each n "
             "has a precision of its own.",
         ),
         Mistake(

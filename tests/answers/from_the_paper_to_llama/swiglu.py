@@ -72,7 +72,7 @@ with wrong("You used tanh"):
 
 edit("(F.silu", "x + (F.silu", "You added x")
 
-edit("torch.exp(-gate)", "torch.exp(gate)", "The minus belongs into the exponent", of=2)
+edit("torch.exp(-gate)", "torch.exp(gate)", "The minus belongs in the exponent", of=2)
 
 with wrong("You transposed the matrices, as F.linear does"):
 
