@@ -147,9 +147,8 @@ class Trainer:
     def __init__(self, model: Transformer, task: Task, recipe: Recipe | None = None):
         self.device = next(model.parameters()).device
         self.model, self.task, self.recipe = model, task, recipe or Recipe()
-        self.optimizer = torch.optim.AdamW(
-            _groups(model, self.recipe.weight_decay), lr=0.0, betas=self.recipe.betas, eps=self.recipe.eps, fused=True
-        )
+        groups = parameter_groups(model, self.recipe.weight_decay)
+        self.optimizer = torch.optim.AdamW(groups, lr=0.0, betas=self.recipe.betas, eps=self.recipe.eps, fused=True)
         for x in model.parameters():  # as AdamW does at its first step
             start = {"exp_avg": torch.zeros_like(x), "exp_avg_sq": torch.zeros_like(x)}
             self.optimizer.state[x] = {"step": torch.zeros((), dtype=torch.float32, device=x.device), **start}
@@ -330,8 +329,8 @@ def autocast(name: str, device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=name == "bfloat16")
 
 
-def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Parameter groups: matrices with weight decay; biases and norms without."""
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """For an optimizer: matrices with weight decay; biases and norms without."""
     parameters = list(model.parameters())
     return [
         {"params": [x for x in parameters if x.dim() > 1], "weight_decay": weight_decay},

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from lessons._checks import kind, positive
 from lessons.language_model.model import LanguageModel
 from lessons.tasks.task import step_seed
-from lessons.training import Progress, Recipe, TrainingStopped, shift
+from lessons.training import Progress, Recipe, TrainingStopped, parameter_groups, shift
 
 
 def next_token_loss(model: LanguageModel, ids: Tensor, *, smoothing: float = 0.0) -> Tensor:
@@ -56,9 +56,7 @@ def train(model: LanguageModel, text: Tensor, recipe: Recipe, *, length: int) ->
     """
     _check_text(text, length)
     text = text.to(model.embedding.weight.device)
-    matrices = [x for x in model.parameters() if x.dim() > 1]
-    others = [x for x in model.parameters() if x.dim() <= 1]
-    groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    groups = parameter_groups(model, recipe.weight_decay)
     optimizer = torch.optim.AdamW(groups, lr=0.0, betas=recipe.betas, eps=recipe.eps, fused=True)
     seconds = 0.0
     try:
