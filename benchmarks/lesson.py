@@ -1,7 +1,7 @@
 """Lesson 03 in a real JupyterLab: from Run All to the last cell.
 
-Everything runs as a learner has it, and on as many cores; the page is asked five times a second. Beside it, what its
-imports alone take: the same cells, of which only the imports do something.
+Everything runs as a learner has it, and on as many cores; the page is asked five times a second. For comparison: the
+same cells with their imports alone.
 """
 
 import ast
