@@ -165,12 +165,9 @@ class _Probe:
         with torch.enable_grad():
             x = (x + step * _size(x) * _random_like(x, self.seed)).requires_grad_()
             outputs = self._outputs(x)
-            if not outputs.requires_grad:
-                return outputs.new_zeros(len(outputs), len(outputs), 1)
             sums = factor * _random_like(outputs, self.seed) * (1 + step * _random_like(outputs, self.seed + 1))
             rows = [
-                torch.autograd.grad((outputs[i] * sums[i]).sum(), x, retain_graph=True, materialize_grads=True)[0]
-                for i in range(len(outputs))
+                torch.autograd.grad((outputs[i] * sums[i]).sum(), x, retain_graph=True)[0] for i in range(len(outputs))
             ]
         return torch.stack([row.movedim(self.axis, 0).reshape(len(outputs), -1) for row in rows]).double() / factor
 
