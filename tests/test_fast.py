@@ -159,10 +159,10 @@ def test_attention_with_dropout_harms_no_gradient_where_a_query_has_no_key():
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 1, 3, 4), (1, 4), (3, 1), (4,), ()])
 def test_a_query_without_a_key_gets_0_whatever_a_kernel_gives_it(shape, monkeypatch):
-    """A GPU's kernels give it something else; here one stands for them that gives NaN."""
+    """A GPU's kernels give it something else; here one stands for them that gives NaN, in the gradient, too."""
 
     def kernel(q, k, v, attn_mask, dropout_p):
-        return real(q, k, v, attn_mask=attn_mask) + torch.where(attn_mask.any(dim=-1, keepdim=True), 0.0, torch.nan)
+        return real(q, k, v, attn_mask=attn_mask) * torch.where(attn_mask.any(dim=-1, keepdim=True), 1.0, torch.nan)
 
     real = F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", kernel)
@@ -227,6 +227,16 @@ def test_second_derivatives_of_fused_attention(allowed, dropout):
         return attend(q, k, v, allowed, dropout=dropout, need_weights=False)[0]
 
     assert torch.autograd.gradgradcheck(attention, (q, k, v), fast_mode=True)
+
+
+def test_a_kernel_that_dropped_weights_has_no_second_derivatives(monkeypatch):
+    """As on a GPU, whose kernel has dropout; here one stands for it that drops nothing."""
+    real = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda q, k, v, attn_mask=None, dropout_p=0.0: real(q, k, v))
+    x = torch.randn(1, 2, 3, 4, requires_grad=True)
+    (gradient,) = torch.autograd.grad(fast._kernel(x, x, x, None, 0.5).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="not implemented"):
+        torch.autograd.grad(gradient.sum(), x)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
