@@ -1,8 +1,8 @@
 """On one GPU: a training step of the paper's two models, and attention over long texts, with and without its weights.
 
-Everything is in bfloat16. A step reads about 25,000 random tokens of each language, in sentences of 28, and is forward,
-loss, backward and AdamW; attention is forward and backward, with 8 heads of 64 features and a causal mask. There is no
-goal. Without a GPU nothing is measured.
+Before them, what torch's own attention gives a query without a key. The rest is in bfloat16. A step reads about 25,000
+random tokens of each language, in sentences of 28, and is forward, loss, backward and AdamW; attention is forward and
+backward, with 8 heads of 64 features and a causal mask. There is no goal. Without a GPU nothing is measured.
 """
 
 import statistics
@@ -70,6 +70,17 @@ def attentions(length: int, device: str) -> dict[str, Callable[[], object]]:
     }
 
 
+def empty_row(length: int, dtype: torch.dtype, device: str) -> str:
+    """What F.scaled_dot_product_attention gives a query without a key, and whether the gradient has NaN."""
+    x = torch.randn(1, 8, length, 64, device=device, dtype=dtype, requires_grad=True)
+    allowed = causal(length, device=device).tril(-1)  # none for the first query
+    output = F.scaled_dot_product_attention(x, x, x, attn_mask=allowed)
+    output.float().sum().backward()
+    row = output[..., 0, :]
+    found = "0" if (row == 0).all() else "NaN" if row.isnan().any() else "other numbers"
+    return found if x.grad.isfinite().all() else f"{found}, NaN in the gradient"
+
+
 def more_memory(function: Callable[[], object], device: str) -> float:
     """How many MiB a call needs besides what is there before it."""
     if device != "cuda":
@@ -87,6 +98,9 @@ def measure(
     rounds: int,
     device: str,
 ) -> None:
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        found = {length: empty_row(length, dtype, device) for length in (5, 64)}
+        print(f"an empty row in {dtype}: " + "; ".join(f"{row} with {n} tokens" for n, row in found.items()))
     for name, (config, steps) in models.items():
         taken = milliseconds(training_step(config, sentences, device), device, rounds)
         print(f"{name}: {taken:.1f} ms a step, {steps * taken / 3_600_000:.1f} hours for {steps:,} steps", flush=True)
