@@ -28,6 +28,7 @@ from lessons.checking.comparing import (
     wrong_number,
 )
 from lessons.checking.edits import actual
+from lessons.checking.errors import meaning
 from lessons.checking.relations import related, spread, whole_multiples
 from lessons.checking.reports import Hints, Report, shortened, show
 from lessons.checking.running import Case, Outcome, is_unattempted, line_that_raised
@@ -169,7 +170,9 @@ class Exercise:
         story = self._said(mistake.hint) if mistake else self._unforeseen(candidate, cases, got, want, wrong)
         if (error := got[shown].error) is not None:
             raised = worded("It raised {error}: {text}", error=type(error).__name__, text=got[shown].error_text)
-            story += f"\n{raised}{line_that_raised(error, candidate)}"
+            line = line_that_raised(error, candidate)
+            meant = meaning(got[shown].error_text) if line and not mistake else ""
+            story += "\n".join(("", *filter(None, (raised + line, meant))))
         if about := cases[shown].about:
             story += "\n" + worded("It goes wrong here: {about}.", about=self._said(about))
         if not mistake and len(wrong) < len(cases):
