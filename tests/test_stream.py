@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import os
+import sys
 import tracemalloc
 from collections import Counter
 
@@ -130,6 +132,13 @@ def test_longer_sentences_of_either_side_are_left_out_and_counted(tmp_path):
     prepare(tmp_path / "data", path, vocab_size=20, max_len=5, held_out_every=1000)
     stream = PairStream(tmp_path / "data")
     assert stream.too_long == 4 and sorted(len(s.split()) for s, _ in epoch(stream, 9)[0]) == [3, 4, 5]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a name is always text")
+def test_a_file_whose_name_is_no_text(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.tsv")
+    prepare(tmp_path / "data", write(path, 9))
+    assert PairStream(tmp_path / "data").files == [path.name]
 
 
 def test_the_pairs_can_be_watched_as_they_are_read(tmp_path):

@@ -96,7 +96,7 @@ def prepare(
             "corrupt": corrupt,
             "vocabs": [vocab.to_json() for vocab in vocabs],
         }
-        (temporary / ABOUT).write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
+        (temporary / ABOUT).write_text(json.dumps(about))
         os.replace(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -285,7 +285,7 @@ def _file_names(split: str) -> tuple[str, str]:
 
 def _read_about(folder: Path) -> dict[str, Any]:
     try:
-        return json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        return json.loads((folder / ABOUT).read_bytes())
     except (OSError, ValueError):
         raise ValueError(
             f"folder is {str(folder)!r}, where {ABOUT} can't be read; expected what prepare() wrote"
