@@ -3,8 +3,10 @@
 import itertools
 import json
 import os
+import re
 import sys
 import tracemalloc
+import zlib
 from collections import Counter
 
 import pytest
@@ -52,6 +54,11 @@ def written():
     return {split: [p for p in pairs if is_held_out(p[0], EVERY) == (split == HELD_OUT)] for split in SPLITS}
 
 
+def test_the_task_says_what_it_is(stream):
+    assert (stream.name, stream.difficulty) == ("sentence pairs", 5)
+    assert stream.unseen == "Whole sentences: about one source sentence in 5, with all its translations."
+
+
 @pytest.mark.parametrize("size", [1, 4, 10, 64])
 def test_each_pair_is_read_exactly_once_an_epoch(stream, size):
     for number in range(2):
@@ -68,6 +75,11 @@ def test_held_out_pairs_are_read_only_for_evaluation(stream):
     assert drawn == set(written()[HELD_OUT])
     drawn = texts(stream, stream.batch(20, torch.Generator().manual_seed(0)))
     assert set(drawn) <= set(written()["train"])
+
+
+def test_the_generator_alone_decides(stream):
+    first, again, other = (texts(stream, stream.batch(9, torch.Generator().manual_seed(seed))) for seed in (5, 5, 6))
+    assert first == again != other
 
 
 def test_the_order_is_another_in_each_epoch_and_for_each_seed(stream):
@@ -104,7 +116,7 @@ def test_an_empty_share_has_no_pair(folder):
     sizes = Counter(len(stream.step_batch(4, step=s, seed=0, share=(1, 2)).src) for s in range(1, 10))
     assert sizes[0] > 0
     empty = next(b for s in range(1, 10) if not len((b := stream.step_batch(4, step=s, seed=0, share=(1, 2))).src))
-    assert [tuple(ids.shape) for ids in empty] == [(0, 2), (0, 2)]
+    assert [(tuple(ids.shape), ids.dtype) for ids in empty] == [((0, 2), torch.long)] * 2
 
 
 def test_the_ids_are_those_of_the_vocabularies(stream):
@@ -132,6 +144,27 @@ def test_longer_sentences_of_either_side_are_left_out_and_counted(tmp_path):
     prepare(tmp_path / "data", path, vocab_size=20, max_len=5, held_out_every=1000)
     stream = PairStream(tmp_path / "data")
     assert stream.too_long == 4 and sorted(len(s.split()) for s, _ in epoch(stream, 9)[0]) == [3, 4, 5]
+
+
+def test_what_is_written_in_parts_is_what_is_written_at_once(tmp_path, monkeypatch, folder):
+    monkeypatch.setattr(stream_module, "WRITTEN_AT_ONCE", 7)
+    files = folder.with_name("a.tsv"), folder.with_name("b.tsv")
+    prepare(tmp_path / "data", *files, held_out_every=EVERY, vocab_size=400)
+    parts, whole = ({path.name: path.read_bytes() for path in made.iterdir()} for made in (tmp_path / "data", folder))
+    assert parts == whole
+
+
+def test_the_folders_above_are_made(tmp_path):
+    prepare(tmp_path / "runs" / "first" / "data", write(tmp_path / "pairs.tsv", 9))
+    assert PairStream(tmp_path / "runs" / "first" / "data").count() > 0
+
+
+def test_what_a_killed_preparation_left_is_removed(tmp_path):
+    left = tmp_path / ".data.preparing"
+    left.mkdir()
+    (left / "half").write_text("")
+    prepare(tmp_path / "data", write(tmp_path / "pairs.tsv", 9))
+    assert not left.exists() and not (tmp_path / "data" / "half").exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a name is always text")
@@ -190,18 +223,33 @@ def test_errors_of_preparing(tmp_path, options, message):
 
 def test_errors_of_files_and_folders(tmp_path, folder):
     path = write(tmp_path / "pairs.tsv", 50)
-    with pytest.raises(ValueError, match="paths is empty; expected one file of sentence pairs or more"):
+    with pytest.raises(ValueError, match=r"^paths is empty; expected one file of sentence pairs or more$"):
         prepare(tmp_path / "data")
     with pytest.raises(ValueError, match=r"paths contains .*b\.tsv', where no file is; expected files of"):
         prepare(tmp_path / "data", path, tmp_path / "b.tsv")
-    with pytest.raises(ValueError, match=r"folder is '.*', which exists; expected a new one"):
+    with pytest.raises(ValueError, match=re.escape(f"folder is {str(folder)!r}, which exists; expected a new one")):
         prepare(folder, path)
-    with pytest.raises(ValueError, match=r"where about\.json can't be read; expected what prepare\(\) wrote"):
+    message = f"folder is {str(tmp_path)!r}, where about.json can't be read; expected what prepare() wrote"
+    with pytest.raises(ValueError, match=re.escape(message)):
         PairStream(tmp_path)
     with pytest.raises(ValueError, match="window is 0"):
         PairStream(folder, window=0)
     with pytest.raises(ValueError, match="size is 0"):
         PairStream(folder).step_batch(0, step=1, seed=0)
+    with pytest.raises(ValueError, match="step is 0; expected a whole number, 1 or more"):
+        PairStream(folder).step_batch(1, step=0, seed=0)
+
+
+def test_a_split_without_pairs(tmp_path):
+    path = write(tmp_path / "pairs.tsv", 9)
+    prepare(tmp_path / "data", path, held_out_every=1000)
+    message = f"split is 'held_out', but {tmp_path / 'data'} has no pair in it; expected the other split"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        PairStream(tmp_path / "data").batch(1, torch.Generator(), HELD_OUT)
+    held_out = next(word for word in map(str, range(1000)) if is_held_out(word, EVERY))
+    path.write_text(f"{held_out}\tb\n")
+    with pytest.raises(ValueError, match=r"^paths has no pair to train on, only held-out ones; expected more pairs$"):
+        prepare(tmp_path / "nothing", path, held_out_every=EVERY)
 
 
 @pytest.mark.parametrize("name", ["train.ids", "train.ends", "held_out.ids"])
@@ -210,8 +258,15 @@ def test_an_incomplete_folder_is_refused(tmp_path, name, damage):
     prepare(tmp_path / "data", write(tmp_path / "pairs.tsv", 50))
     file = tmp_path / "data" / name
     file.unlink() if damage == "missing" else file.write_bytes(file.read_bytes()[:-8])
-    with pytest.raises(ValueError, match=rf"where {name} is incomplete; prepare it again"):
+    message = f"folder is {str(tmp_path / 'data')!r}, where {name} is incomplete; prepare it again"
+    with pytest.raises(ValueError, match=re.escape(message)):
         PairStream(tmp_path / "data")
+
+
+def test_a_folder_is_known_by_its_pairs_and_the_window(folder, stream):
+    known = {split: [len(of), zlib.crc32((folder / f"{split}.ids").read_bytes())] for split, of in written().items()}
+    assert stream.about() == {"pairs and checksums": known, "window": 10}
+    assert PairStream(folder).about() == {"pairs and checksums": known, "window": 10_000}
 
 
 def test_other_pairs_are_another_training(tmp_path, folder):

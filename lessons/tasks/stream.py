@@ -144,7 +144,7 @@ class PairStream(Task):
 
     def step_batch(self, size: int, *, step: int, seed: int, share: tuple[int, int] = (0, 1)) -> Batch:
         """As `Task.step_batch`. Of a small last batch a process may get nothing: (0, 2)."""
-        positive(size=size, step=step)
+        positive(step=step)
         epoch, number = divmod(step - 1, self.steps_per_epoch(size))
         key = size, seed, epoch
         if self._epoch is None or self._epoch.key != key:
@@ -227,9 +227,8 @@ class _Pairs:
     def __init__(self, folder: Path, split: str, pairs: int):
         self._ids, self._ends = (folder / name for name in _file_names(split))
         self._count = pairs
-        for path, size in ((self._ends, 16 * pairs), (self._ids, 4 * self._end(2 * pairs))):
-            if not path.is_file() or path.stat().st_size != size:
-                raise ValueError(f"folder is {str(folder)!r}, where {path.name} is incomplete; prepare it again")
+        _check_size(self._ends, 16 * pairs)
+        _check_size(self._ids, 4 * self._end(2 * pairs))
 
     def __len__(self) -> int:
         return self._count
@@ -243,10 +242,9 @@ class _Pairs:
 
     def _end(self, sentence: int) -> int:
         """Where the sentence before this one ends."""
-        if sentence == 0 or not self._ends.is_file():
+        if sentence == 0:
             return 0
-        found = np.fromfile(self._ends, np.int64, 1, offset=8 * (sentence - 1))
-        return int(found[0]) if len(found) else 0
+        return int(np.fromfile(self._ends, np.int64, 1, offset=8 * (sentence - 1))[0])
 
 
 class _Rows(NamedTuple):
@@ -277,6 +275,11 @@ def _shuffler(seed: str) -> Callable[[list[T]], list[T]]:
     """A function that gives things in a new order. It uses only random(), which is the same in all versions."""
     rng = Random(seed)
     return lambda things: sorted(things, key=lambda _: rng.random())
+
+
+def _check_size(path: Path, size: int) -> None:
+    if not path.is_file() or path.stat().st_size != size:
+        raise ValueError(f"folder is {str(path.parent)!r}, where {path.name} is incomplete; prepare it again")
 
 
 def _file_names(split: str) -> tuple[str, str]:
