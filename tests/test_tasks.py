@@ -5,6 +5,7 @@ import re
 import zlib
 from collections import Counter
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -122,6 +123,13 @@ def test_texts_become_the_ids_of_the_batch_and_ids_the_texts(task, split):
 
 
 @EACH
+def test_the_writing_of_a_side_splits_and_joins_its_texts(task):
+    assert task.writing() == task.writing("src")
+    for side, text in zip(("src", "tgt"), task.examples(1, seeded())[0]):
+        assert task.writing(side).join(task.writing(side).split(text)) == text
+
+
+@EACH
 def test_decoding_ends_at_the_first_end_mark(task):
     ids = task.encode(task.examples(1, seeded())[0][1], side="tgt")
     assert task.decode([*ids, *ids[1:], EOS]) == task.decode(ids) == task.decode(ids[1:-1]) == task.decode([PAD, *ids])
@@ -143,8 +151,14 @@ def test_names_and_difficulties():
         ("numerals", 3),
         ("translation", 4),
     ]
-    assert all(task.unseen.endswith(".") for task in TASKS)
+    assert all(make().unseen.endswith(".") for make in MAKE)
+    assert "the second 7 places after the first" in Reversal().unseen
     assert repr(Reversal()) == "Reversal('reversal', words: 30 and 30)"
+
+
+def test_the_seeds_of_steps_stay_the_same():
+    assert step_seed(2, 5) == 2_000_011
+    assert step_seed(5000, 1) == 5_000_015_001 - 2**32
 
 
 @EACH
@@ -172,10 +186,13 @@ def test_a_size_that_is_no_number_of_pairs(task, size):
 def test_a_split_or_side_that_there_is_not(task):
     with pytest.raises(ValueError, match="split is 'test'; expected one of 'train', 'held_out'"):
         task.batch(2, seeded(), "test")
-    with pytest.raises(ValueError, match="side is 'source'; expected one of 'src', 'tgt'"):
-        task.encode("a", side="source")
-    with pytest.raises(ValueError, match="side is 'source'; expected one of 'src', 'tgt'"):
-        task.decode([4], side="source")
+    for asks in (
+        lambda: task.encode("a", side="source"),
+        lambda: task.decode([4], side="source"),
+        lambda: task.writing("source"),
+    ):
+        with pytest.raises(ValueError, match="side is 'source'; expected one of 'src', 'tgt'"):
+            asks()
 
 
 def test_a_task_of_ones_own_gives_pairs():
@@ -390,6 +407,11 @@ def test_numerals_hold_groups_of_three_digits_out(largest, split):
         assert bool(unseen) == (split == "held_out")
         found[len(str(number))] += 1
     assert set(found) == set(range(3 if split == "held_out" else 1, len(str(largest)) + 1))
+
+
+def test_the_largest_numeral_is_drawn_too():
+    rng = SimpleNamespace(random=iter([0.99, 0.999]).__next__)  # a number of three digits, the last of these
+    assert [target for _, target in Numerals(999).pairs(1, rng, "train")] == [list("九百九十九")]
 
 
 @pytest.mark.parametrize("largest", [998, 100_000_000, 5e4])
