@@ -37,6 +37,12 @@ def test_a_file_of_your_own(tmp_path):
     assert read_prose(path) == "One.\nTwo.\n"
 
 
+def test_a_file_in_another_encoding(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_bytes("一。\n".encode("gb18030"))
+    assert read_prose(path, encoding="gb18030") == "一。\n"
+
+
 @pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff\xfe\xff"])
 def test_what_is_no_text_is_refused(tmp_path, content):
     path = tmp_path / "mine.txt"

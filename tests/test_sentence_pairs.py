@@ -148,7 +148,8 @@ def test_a_line_that_is_too_long_by_its_end_takes_no_other_with_it(save):
     corrupt = []
     line = "c" * (LONGEST_LINE - 2) + "\td\n"
     assert list(read_pairs(save(line + "a\tb\n"), on_corrupt=corrupt.append)) == [("a", "b")]
-    assert len(corrupt) == 1
+    told = "pairs.tsv, line 1: longer than 100,000 bytes; expected one sentence pair per line"
+    assert [str(error) for error in corrupt] == [told]
 
 
 def test_the_reader_reads_no_further_than_asked(save):
@@ -169,11 +170,16 @@ def test_the_reader_holds_no_more_than_a_line(save):
     assert highest < 150_000
 
 
-def test_a_line_without_end_is_not_read_whole(save):
+@pytest.mark.parametrize(
+    ("on_corrupt", "message"),
+    [(None, "line 1: longer than 100,000 bytes"), (lambda error: None, "contains no sentence pair")],
+    ids=["refused", "left out"],
+)
+def test_a_line_without_end_is_not_read_whole(save, on_corrupt, message):
     path = save(b"c" * 20_000_000)
     tracemalloc.start()
-    with pytest.raises(ValueError, match="line 1: longer than 100,000 bytes"):
-        list(read_pairs(path))
+    with pytest.raises(ValueError, match=message):
+        list(read_pairs(path, on_corrupt=on_corrupt))
     highest = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert highest < 1_000_000
@@ -237,6 +243,11 @@ def test_held_out_sources_are_not_in_training(many, task):
     assert 0.03 < sum(in_file) / len(in_file) < 0.07
 
 
+def test_what_is_held_out_stays_held_out():
+    """In a later version, too: a model that was trained with this one is judged by what it has not seen."""
+    assert [i for i in range(100) if sentence_pairs.is_held_out(str(i), 20)] == [6, 37, 40, 82, 94]
+
+
 def drawn(task, split):
     generator = seeded()
     return [pair for _ in range(60) for pair in task.examples(200, generator, split)]
@@ -265,6 +276,18 @@ def test_sentences_of_like_length_are_together(task):
     assert padding < 0.1 < 0.6 < padding_of_any
 
 
+def test_the_order_is_that_of_the_longer_side_then_of_both_then_of_the_file():
+    src, tgt = torch.tensor([(3, 5), (5, 1), (5, 4), (50, 1), (49, 49), *[(7, 7)] * 100]).T
+    assert sentence_pairs._by_length(src, tgt).tolist() == [1, 0, 2, *range(5, 105), 4, 3]
+
+
+def test_each_row_ends_with_its_sentence():
+    sentences = sentence_pairs._Sentences()
+    for ids in ([4, 5], [6], [7, 8, 9]):
+        sentences.add(ids)
+    assert sentences.rows(torch.tensor([2, 0, 1]), PAD).tolist() == [[7, 8, 9], [4, 5, PAD], [6, PAD, PAD]]
+
+
 def test_every_pair_is_equally_likely(save):
     short, long = [f"a{i}\tb\n" for i in range(3000)], [f"{'a b ' * 20}{i}\tb\n" for i in range(1000)]
     task = SentencePairs(save("".join(short + long)), vocab_size=100)
@@ -287,12 +310,23 @@ def test_subwords_are_learned_from_so_many_pairs_and_no_more(monkeypatch):
         assert len(set(found)) == len(found) == min(5, count) and {*found} <= {*pairs}
 
 
-def test_a_vocabulary_has_8000_pieces_unless_told_otherwise(tmp_path):
+def test_the_pairs_that_are_chosen_are_any_and_always_the_same(monkeypatch):
+    monkeypatch.setattr(sentence_pairs, "LEARNED_FROM", 100)
+    chosen = [i for i, _ in sentence_pairs.sample_pairs((i, i) for i in range(400))]
+    assert all(15 < sum(first <= i < first + 100 for i in chosen) < 35 for first in (0, 100, 200, 300))
+    monkeypatch.setattr(sentence_pairs, "LEARNED_FROM", 5)
+    assert [i for i, _ in sentence_pairs.sample_pairs((i, i) for i in range(20))] == [0, 1, 8, 12, 10]
+
+
+def test_a_vocabulary_has_8000_pieces_a_sentence_100_and_one_in_20_is_held_out_unless_told_otherwise(tmp_path):
     path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{chr(0x4E00 + i)}\t{i % 9}\n" for i in range(8500)), encoding="utf-8")
+    sources = [chr(0x4E00 + i) for i in range(8500)] + ["一" * 100, "一" * 101]
+    path.write_text("".join(f"{source}\t{i % 9}\n" for i, source in enumerate(sources)), encoding="utf-8")
     prepare(tmp_path / "data", path)
-    for task in (SentencePairs(path), PairStream(tmp_path / "data")):
-        assert len(task.src_vocab) == 8000
+    whole, stream = SentencePairs(path), PairStream(tmp_path / "data")
+    assert (whole.skipped, stream.too_long) == (1, 1)
+    for task in (whole, stream):
+        assert len(task.src_vocab) == 8000 and "one source sentence in 20, " in task.unseen
 
 
 def test_a_split_without_pairs(save):
