@@ -245,7 +245,7 @@ def _renamed(
         if NO_WEIGHTS.fullmatch(name):
             continue
         if start is None:
-            raise ValueError(f"the state has {name}; expected names of the kind {', '.join(names)}{old}0.…")
+            raise ValueError(f"the state has {name}; expected names of the kind {', '.join([*names, old])}0.…")
         found[place + table[start] + rest.removeprefix(start)] = x
     return found
 
