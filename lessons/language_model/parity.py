@@ -208,8 +208,8 @@ def _build(config: LanguageModelConfig, state: dict[str, Tensor]) -> LanguageMod
     with only_sizes():
         model = LanguageModel(config)
     shapes = {name: tuple(x.shape) for name, x in model.state_dict().items()}
-    if config.tied:
-        state = {**state, "out_proj.weight": state.get("embedding.weight", torch.empty(0))}
+    if config.tied and "embedding.weight" in state:
+        state = {**state, "out_proj.weight": state["embedding.weight"]}
     for name in sorted({*shapes, *state}):
         found = tuple(state[name].shape) if name in state else "absent"
         expected = shapes.get(name, "absent")

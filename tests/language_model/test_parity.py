@@ -17,6 +17,17 @@ KINDS = {
     "mistral": ("Mistral", llama_config, from_llama, to_llama),
     "qwen3": ("Qwen3", llama_config, from_llama, to_llama),
 }
+NEEDED = {  # in config.json
+    "gpt2": {"vocab_size", "n_embd", "n_layer", "n_head", "n_positions"},
+    "llama": {
+        "vocab_size",
+        "hidden_size",
+        "intermediate_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "max_position_embeddings",
+    },
+}
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 8, 9, 7]])
 
 
@@ -135,8 +146,8 @@ def test_a_copy_is_a_copy_and_can_learn(kind):
 def test_the_names_of_older_files():
     model = theirs("gpt2", tie_word_embeddings=True)
     state = {name.removeprefix("transformer."): x for name, x in model.state_dict().items() if name != "lm_head.weight"}
-    old = {**state, "h.0.attn.bias": torch.ones(8, 8).tril(), "h.0.attn.masked_bias": torch.tensor(-1e4)}
-    assert_same(from_gpt2(old, gpt2_config(model.config.to_dict()))(IDS), model(IDS).logits)
+    old = {"h.0.attn.bias": torch.ones(8, 8).tril(), "h.0.attn.masked_bias": torch.tensor(-1e4)}
+    assert_same(from_gpt2({**old, **state}, gpt2_config(model.config.to_dict()))(IDS), model(IDS).logits)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +162,22 @@ def test_their_default_sizes_are_those_that_were_published(name, kind):
         replace(found, norm_eps=known.norm_eps, max_len=known.max_len, num_kv_heads=known.num_kv_heads, head_dim=None)
         == known
     )
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_what_a_file_leaves_out_has_their_default(kind):
+    few = {name: value for name, value in settings(kind).items() if name in NEEDED[kind]}
+    make_config, _ = their_classes(kind)
+    found, expected = (
+        KINDS[kind][1](written) for written in ({"model_type": kind, **few}, make_config(**few).to_dict())
+    )
+    assert found == replace(expected, num_kv_heads=None, head_dim=None)
+    assert (found.kv_heads, found.head_size) == (expected.kv_heads, expected.head_size)
+
+
+def test_a_qwen3_has_no_window_where_it_is_switched_off():
+    written = {"model_type": "qwen3", **settings("qwen3"), "use_sliding_window": False, "sliding_window": 4}
+    assert llama_config(written).window is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -180,9 +207,15 @@ def test_a_checkpoint_on_disk(tmp_path, kind, shard):
         ("llama", {"attention_bias": True, "mlp_bias": False}, "mlp_bias is False; expected True"),
         ("qwen3", {"use_sliding_window": True}, "use_sliding_window is True; expected False"),
         ("qwen3", {"attention_bias": True}, "attention_bias is True; expected False"),
-        ("gpt2", {"activation_function": "silu"}, "activation_function is 'silu'; expected one of 'gelu_new'"),
+        (
+            "gpt2",
+            {"activation_function": "silu"},
+            "activation_function is 'silu'; expected one of 'gelu_new', 'gelu_pytorch_tanh', 'gelu', 'relu'",
+        ),
         ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights is False; expected True"),
-        ("gpt2", {"quantization_config": {}}, "the checkpoint is quantized; expected"),
+        ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx is True; expected False"),
+        ("gpt2", {"add_cross_attention": True}, "add_cross_attention is True; expected False"),
+        ("gpt2", {"quantization_config": {}}, "^the checkpoint is quantized; expected weights as floating-point"),
         ("gpt2", {"n_embd": ...}, "config.json lacks 'n_embd'; expected it there"),
         ("gpt2", {"n_layer": 0}, "num_layers is 0; expected a whole number"),
         ("gpt2", {}, r"folder has no model.safetensors; expected .*model.safetensors, a safetensors file"),
@@ -240,16 +273,23 @@ LLAMA = llama_config({"model_type": "llama", **settings("llama")})
     ("load", "config", "message"),
     [
         (from_gpt2, LLAMA, "norm is 'rms'; expected 'layer', as in GPT-2"),
+        (from_gpt2, replace(GPT2, positions="sinusoid"), "positions is 'sinusoid'; expected 'learned', as in GPT-2"),
         (from_gpt2, replace(GPT2, bias=False), "bias is False; expected True, as in GPT-2"),
         (from_gpt2, replace(GPT2, window=3), "window is 3; expected None, as in GPT-2"),
-        (from_gpt2, replace(GPT2, feed_forward="swiglu"), "config has SwiGLU or fewer heads"),
+        (
+            from_gpt2,
+            replace(GPT2, feed_forward="swiglu"),
+            "config has SwiGLU or fewer heads of keys; expected two matrices and num_heads, as in GPT-2",
+        ),
         (from_gpt2, replace(GPT2, query_key_norm=True), "query_key_norm is True; expected False, as in GPT-2"),
-        (from_gpt2, replace(GPT2, head_dim=99), "head_dim is 99; expected d_model / num_heads"),
+        (from_gpt2, replace(GPT2, head_dim=99), "head_dim is 99; expected d_model / num_heads, as in GPT-2"),
         (from_llama, GPT2, "norm is 'layer'; expected 'rms', as in Llama"),
+        (from_llama, replace(LLAMA, positions="learned"), "positions is 'learned'; expected 'rotary', as in Llama"),
+        (from_llama, replace(LLAMA, feed_forward="gelu"), "feed_forward is 'gelu'; expected 'swiglu', as in Llama"),
     ],
 )
 def test_a_config_of_another_kind_is_refused(load, config, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
         load({}, config)
 
 
@@ -269,7 +309,7 @@ def test_a_config_of_another_kind_is_refused(load, config, message):
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(changes, message):
-    model = theirs("llama")
+    model = theirs("llama", tie_word_embeddings=True)
     state = {name: x for name, x in {**model.state_dict(), **changes}.items() if x is not None}
     with pytest.raises(ValueError, match=message):
         from_llama(state, llama_config(model.config.to_dict()))
