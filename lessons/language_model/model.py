@@ -136,8 +136,7 @@ class LanguageModel(nn.Module):
             return x
         if self.config.positions == "sinusoid":
             x = x * math.sqrt(self.config.d_model)  # as in the paper, section 3.4
-        last = int(positions.max()) if positions.numel() else 0
-        if last >= self.config.max_len:
+        if positions.numel() and (last := int(positions.max())) >= self.config.max_len:
             raise ValueError(
                 f"ids goes up to position {last}; expected positions below max_len = {self.config.max_len}"
             )
@@ -167,7 +166,7 @@ def _allowed(num_new: int, mask: Tensor | None, cache: Cache | None, device: tor
         bool_mask("True = may attend", mask=mask)
     if cache is None:
         return combine(causal(num_new, device=device), mask)
-    total, keys = cache.length + num_new, cache.keys(num_new).to(device)  # (K,)
+    total, keys = cache.length + num_new, cache.keys(num_new)  # (K,)
     if mask is not None and mask.size(-1) not in (1, total):
         raise ValueError(f"mask has shape {tuple(mask.shape)}; expected (…, {total}): {cache.length} keys are cached")
     if mask is not None and mask.size(-1) == total:

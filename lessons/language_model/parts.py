@@ -77,7 +77,7 @@ class TwoMatrices(FeedForward):
     activation: "relu", "gelu", or "gelu_tanh". Gaussian Error Linear Units (arXiv 1606.08415), section 2.
     """
 
-    def __init__(self, d_model: int, d_ff: int, *, activation: str = "relu", bias: bool = True):
+    def __init__(self, d_model: int, d_ff: int, *, activation: str, bias: bool):
         super().__init__(d_model, d_ff, activation="gelu" if activation == "gelu_tanh" else activation)
         self.approximate = activation == "gelu_tanh"
         if not bias:
@@ -159,7 +159,7 @@ class Rotary(nn.Module):
 
     def forward(self, x: Tensor, positions: Tensor) -> Tensor:
         """x (B, H, T, d); positions: whole numbers, (T,) or (B, T). Returns (B, H, T, d)."""
-        return self.rotate(x, positions.unsqueeze(-2) if positions.dim() == 2 else positions, self.base)
+        return self.rotate(x, positions.unsqueeze(-2), self.base)
 
 
 class GroupedQueryAttention(nn.Module):

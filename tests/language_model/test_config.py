@@ -55,6 +55,7 @@ def test_defaults_that_follow_from_other_sizes():
         ({"num_kv_heads": 0}, "num_kv_heads is 0; expected a whole number, 1 or more, or None"),
         ({"d_model": 13}, "d_model is 13; expected a multiple of num_heads = 6, or a head_dim"),
         ({"d_model": 18}, "head_dim is 3; expected an even number for rotary positions"),
+        ({"head_dim": 0}, "head_dim is 0; expected a whole number, 1 or more, or None"),
         ({"head_dim": 5}, "head_dim is 5; expected an even number for rotary positions"),
         ({"norm": "batch"}, "norm is 'batch'; expected one of 'layer', 'rms'"),
         ({"feed_forward": "silu"}, "feed_forward is 'silu'; expected one of 'relu', 'gelu', 'gelu_tanh', 'swiglu'"),

@@ -1,11 +1,12 @@
 """lessons.language_model.learning: the loss on every token, and a loop that learns from one long text."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from lessons.language_model import LanguageModel, generate, next_token_loss, text_loss, train, windows
+from lessons.language_model import LanguageModel, generate, learning, next_token_loss, text_loss, train, windows
 from lessons.training import Recipe, TrainingStopped
 
 from . import SMALL, draw, scrambled
@@ -57,14 +58,34 @@ def test_a_model_learns_a_text_and_continues_it():
     assert text_loss(model, TEXT, 12) < 0.2
 
 
+def losses(**changes):
+    """Of three steps from the same start."""
+    torch.manual_seed(0)
+    text, model = torch.randint(11, (100,)), LanguageModel(SMALL)
+    return [p.loss for p in train(model, text, replace(RECIPE, steps=3, **changes), length=12)]
+
+
 def test_the_seed_decides_everything():
-    losses = []
-    for seed in (1, 1, 2):
-        torch.manual_seed(0)
-        text = torch.randint(11, (100,))
-        recipe = replace(RECIPE, steps=3, seed=seed)
-        losses.append([p.loss for p in train(LanguageModel(SMALL), text, recipe, length=12)])
-    assert losses[0] == losses[1] != losses[2]
+    assert losses(seed=1) == losses(seed=1) != losses(seed=2)
+
+
+@pytest.mark.parametrize("changes", [{"betas": (0.5, 0.6)}, {"eps": 0.1}, {"precision": "bfloat16"}], ids=str)
+def test_a_setting_of_the_recipe_counts(changes):
+    assert losses() != losses(**changes)
+
+
+def test_the_rate_of_the_paper_follows_the_width_of_the_model():
+    recipe = replace(RECIPE, steps=2, schedule="paper")
+    found = [p.learning_rate for p in train(LanguageModel(SMALL), TEXT, recipe, length=12)]
+    assert found == [recipe.rate(step, 12) for step in (1, 2)]
+
+
+def test_the_seconds_are_those_of_the_steps_without_pauses(monkeypatch):
+    """By a clock that shows these times: three steps of 2, 4 and 8 seconds, with pauses between them."""
+    clock = iter([100, 102, 150, 154, 200, 208])
+    monkeypatch.setattr(learning, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    found = [p.seconds for p in train(LanguageModel(SMALL), TEXT, replace(RECIPE, steps=3), length=12)]
+    assert found == [2, 6, 14]
 
 
 def test_matrices_decay_and_vectors_do_not():
@@ -81,9 +102,12 @@ def test_matrices_decay_and_vectors_do_not():
 def test_the_loss_is_smoothed_as_the_recipe_says():
     model, generator = scrambled(SMALL).float(), torch.Generator().manual_seed(1)
     ids = windows(TEXT, 12, 8, generator)
-    expected, plain = (next_token_loss(model, ids, smoothing=smoothing).item() for smoothing in (0.5, 0.0))
-    found = next(train(model, TEXT, replace(RECIPE, smoothing=0.5), length=12)).loss
-    assert found == pytest.approx(expected, rel=1e-5) != pytest.approx(plain, rel=1e-3)
+    expected, plain = (next_token_loss(model, ids, smoothing=smoothing) for smoothing in (0.5, 0.0))
+    gradients = torch.autograd.grad(expected, list(model.parameters()))
+    norm = torch.cat([x.flatten() for x in gradients]).norm().item()
+    found = next(train(model, TEXT, replace(RECIPE, smoothing=0.5), length=12))
+    assert found.loss == pytest.approx(expected.item(), rel=1e-5) != pytest.approx(plain.item(), rel=1e-3)
+    assert found.grad_norm == pytest.approx(norm, rel=1e-5)
 
 
 def test_bfloat16_and_no_clipping():
@@ -108,6 +132,13 @@ def test_a_loss_that_is_not_finite_stops_before_the_weights_change():
         for x, y in zip(before, model.parameters())
     )
     assert not model.training
+
+
+def test_a_gradient_that_is_not_finite_stops_it_as_well():
+    model = LanguageModel(SMALL)
+    model.norm.weight.register_hook(lambda gradient: gradient * torch.inf)
+    with pytest.raises(TrainingStopped, match=r"the loss is \d.* and the gradient's norm (inf|nan) at step 1"):
+        next(train(model, TEXT, RECIPE, length=12))
 
 
 @pytest.mark.parametrize(

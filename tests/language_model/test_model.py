@@ -90,7 +90,8 @@ def test_sinusoids_are_added_as_in_the_paper():
     model, ids = scrambled(replace(SMALL, positions="sinusoid")), draw()
     x = model.embedding.weight[ids] * 12**0.5 + sinusoids(7, 12, dtype=torch.float64)
     for layer in model.layers:
-        x = layer(x, causal(7))[0]
+        x, weights = layer(x, causal(7))
+        assert weights is None
     torch.testing.assert_close(model(ids), model.out_proj(model.norm(x)), rtol=1e-6, atol=1e-6)  # the table is float32
 
 
@@ -106,25 +107,43 @@ def test_tied_embeddings_are_one_parameter():
     assert model.state_dict()["out_proj.weight"].data_ptr() == model.embedding.weight.data_ptr()
 
 
-@pytest.mark.parametrize("positions", ["learned", "sinusoid", "rotary"])
-def test_the_first_weights_give_every_token_about_the_same_chance(positions):
-    config = replace(SMALL, vocabulary=200, d_model=48, d_ff=64, positions=positions, bias=True, norm="layer")
+@pytest.mark.parametrize(
+    ("positions", "deviation", "feed_forward", "last"),
+    [
+        ("learned", 0.02, "gelu_tanh", "linear2"),
+        ("sinusoid", 48**-0.5, "relu", "linear2"),
+        ("rotary", 0.02, "swiglu", "down_proj"),
+    ],
+)
+def test_the_first_weights_give_every_token_about_the_same_chance(positions, deviation, feed_forward, last):
+    sizes = {"vocabulary": 200, "d_model": 48, "d_ff": 64}
+    config = replace(SMALL, **sizes, positions=positions, feed_forward=feed_forward, bias=True, norm="layer")
     model, ids = LanguageModel(config), torch.randint(200, (8, 16))
     loss = F.cross_entropy(model(ids)[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
     assert abs(loss.item() - torch.tensor(200.0).log()) < 0.6
     state = model.state_dict()
     assert not any(x.any() for name, x in state.items() if name.endswith("bias"))
+    assert state["embedding.weight"].std().item() == pytest.approx(deviation, rel=0.1)
     assert state["layers.0.attention.q_proj.weight"].std().item() == pytest.approx(0.02, rel=0.1)
-    for name in ("attention.out_proj", "feed_forward.down_proj"):
+    for name in ("attention.out_proj", f"feed_forward.{last}"):
         assert state[f"layers.1.{name}.weight"].std().item() == pytest.approx(0.01, rel=0.1)
 
 
-def test_packed_texts_with_positions_and_a_mask_are_read_as_if_alone():
-    model, first, second = scrambled(SMALL), draw(1, 4), draw(1, 3)
+@pytest.mark.parametrize("kind", ["learned", "rotary"])
+def test_packed_texts_with_positions_and_a_mask_are_read_as_if_alone(kind):
+    model, first, second = scrambled(replace(SMALL, positions=kind)), draw(1, 4), draw(1, 3)
     own = torch.block_diag(torch.ones(4, 4), torch.ones(3, 3)).bool()
     positions = torch.tensor([0, 1, 2, 3, 0, 1, 2])
-    packed = model(torch.cat([first, second], dim=1), positions=positions, mask=own)
-    torch.testing.assert_close(packed, torch.cat([model(first), model(second)], dim=1))
+    both = torch.cat([first, second], dim=1)
+    expected = torch.cat([model(first), model(second)], dim=1)
+    torch.testing.assert_close(model(both, positions=positions, mask=own), expected)
+    for x, *alone in zip(
+        model.attention_weights(both, positions=positions, mask=own),
+        model.attention_weights(first),
+        model.attention_weights(second),
+    ):
+        torch.testing.assert_close(x[..., :4, :4], alone[0])
+        torch.testing.assert_close(x[..., 4:, 4:], alone[1])
 
 
 @pytest.mark.parametrize("window", [None, 3])
@@ -145,12 +164,18 @@ def test_padding_on_the_left_with_positions_and_a_mask_changes_nothing(positions
             torch.testing.assert_close(torch.cat(found, dim=1)[:, 2:], expected)
 
 
+@torch.no_grad()
+def test_a_mask_may_be_the_same_for_all_keys():
+    found = MODEL(IDS, cache=cached(), mask=torch.ones(5, 1, dtype=torch.bool))
+    torch.testing.assert_close(found, MODEL(IDS))
+
+
 def test_the_weights_of_each_layer():
     model, ids = scrambled(replace(SMALL, window=3)), draw()
-    weights = model.attention_weights(ids, mask=torch.tensor([True] * 6 + [False]))
+    weights = model.attention_weights(ids, mask=torch.tensor([True] * 3 + [False] + [True] * 3))
     assert [tuple(x.shape) for x in weights] == [(2, 6, 7, 7)] * 2
     for x in weights:
-        assert (x > 0).any(dim=1)[0].int().tolist()[4] == [0, 0, 1, 1, 1, 0, 0]
+        assert (x > 0).any(dim=1)[0].int().tolist()[4] == [0, 0, 1, 0, 1, 0, 0]
         torch.testing.assert_close(x.sum(dim=-1), torch.ones(2, 6, 7, dtype=x.dtype))
 
 
@@ -164,6 +189,7 @@ def test_a_ring_stays_as_small_as_its_window():
     model, ids = scrambled(replace(SMALL, window=3)), draw(2, 16)
     with torch.no_grad():
         cache = model.new_cache(2)
+        assert cache.bytes == 0
         for some in pieces(ids, [5, 1, 1, 9]):
             model(some, cache=cache)
             assert {layer.k.size(2) for layer in cache.layers} == {3}
@@ -212,6 +238,11 @@ def test_no_tokens_give_no_logits(positions):
     assert model(draw(0, 3)).shape == (0, 3, 11)
 
 
+def test_the_shortest_text_that_a_model_may_be_made_for():
+    model = LanguageModel(replace(SMALL, positions="learned", max_len=1))
+    assert [model(draw(2, length)).size(1) for length in (0, 1)] == [0, 1]
+
+
 IDS = torch.zeros(2, 5, dtype=torch.long)
 MODEL = LanguageModel(replace(SMALL, positions="learned"))
 
@@ -226,7 +257,7 @@ def cached(config=MODEL.config, batch_size=2):
         (lambda: MODEL(IDS.float()), "ids is a tensor of torch.float32; expected a tensor of integers"),
         (lambda: MODEL([1, 2]), "ids is a list; expected a tensor of integers"),
         (lambda: MODEL(IDS[0]), r"ids has shape \(5,\); expected \(B, T\)"),
-        (lambda: MODEL(IDS + 11), "ids contains 11; expected ids from 0 to 10"),
+        (lambda: MODEL(torch.tensor([[3, 11, 12]])), "ids contains 11; expected ids from 0 to 10"),
         (lambda: MODEL(IDS - 1), "ids contains -1; expected ids from 0 to 10"),
         (
             lambda: MODEL(torch.zeros(1, 17, dtype=torch.long)),
@@ -236,10 +267,13 @@ def cached(config=MODEL.config, batch_size=2):
         (lambda: MODEL(IDS, positions=torch.ones(5)), "positions is a tensor of torch.float32; expected"),
         (lambda: MODEL(IDS, positions=torch.arange(-1, 4)), "positions contains -1; expected 0 or more"),
         (lambda: MODEL(IDS, positions=torch.arange(12, 17)), "ids goes up to position 16"),
-        (lambda: MODEL(IDS, mask=torch.ones(5, 5)), "mask is a tensor of torch.float32; expected a bool tensor"),
+        (
+            lambda: MODEL(IDS, mask=torch.ones(5, 5)),
+            "mask is a tensor of torch.float32; expected a bool tensor, True = may attend$",
+        ),
         (lambda: MODEL(IDS, mask=torch.ones(4, 4).bool()), "the rules have shapes"),
         (lambda: MODEL(IDS, cache=cached(batch_size=3)), "ids has 2 rows; expected 3"),
-        (lambda: MODEL(IDS, cache=cached(SMALL)), "cache was made for a model with another config"),
+        (lambda: MODEL(IDS, cache=cached(SMALL)), "cache was made for a model with another config; expected model"),
         (
             lambda: MODEL(IDS, cache=cached(), mask=torch.ones(5, 4).bool()),
             r"mask has shape \(5, 4\); expected \(…, 5\)",
@@ -251,17 +285,18 @@ def cached(config=MODEL.config, batch_size=2):
         (lambda: cached(batch_size=0), "batch_size is 0; expected a whole number"),
         (lambda: cached().forget(1), "count is 1; expected a whole number from 0 to 0"),
         (lambda: cache_bytes(SMALL, -1), "length is -1; expected a whole number"),
+        (lambda: cache_bytes(SMALL, 1, batch_size=0), "batch_size is 0; expected a whole number"),
         (lambda: cache_bytes(SMALL, 1, itemsize=0), "itemsize is 0; expected a whole number"),
     ],
 )
 @torch.no_grad()
 def test_bad_input_is_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="^" + message):
         wrong()
 
 
 def test_a_cache_where_gradients_are_recorded_is_refused():
-    with pytest.raises(ValueError, match=r"cache keeps no gradients; expected a call inside torch.no_grad\(\)"):
+    with pytest.raises(ValueError, match=r"^cache keeps no gradients; expected a call inside torch.no_grad\(\)"):
         MODEL(IDS, cache=cached())
 
 

@@ -59,7 +59,7 @@ def test_rms_norm_in_half_precision_does_not_overflow():
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_swiglu_by_hand(bias):
-    part, x = scrambled(SwiGLU(12, 20, bias)), draw(2, 5, 12)
+    part, x = scrambled(SwiGLU(12, 20, True) if bias else SwiGLU(12, 20)), draw(2, 5, 12)
     zero = torch.zeros((), dtype=x.dtype)
     gate, up, down = ((p.weight, p.bias if bias else zero) for p in (part.gate_proj, part.up_proj, part.down_proj))
     z = x @ gate[0].T + gate[1]
@@ -209,6 +209,11 @@ def test_queries_and_keys_are_normalized_before_they_are_rotated():
     torch.testing.assert_close(ours(x, need_weights=True)[1], (q @ k.mT / 2).softmax(dim=-1))
 
 
+def test_the_eps_of_the_norms_unless_told_otherwise():
+    norms = RMSNorm(4), GroupedQueryAttention(12, 3, query_key_norm=True).query_norm
+    assert [norm.eps for norm in norms] == [1e-5, 1e-5]
+
+
 def test_a_head_may_have_a_size_of_its_own():
     part = GroupedQueryAttention(12, 3, 1, head_dim=8, bias=True)
     assert [tuple(p.shape) for p in part.parameters()] == [
@@ -247,6 +252,7 @@ X = torch.zeros(2, 5, 12)
         (lambda: RMSNorm(0), "d_model is 0; expected a whole number"),
         (lambda: RMSNorm(4, 0), "eps is 0; expected a number above 0"),
         (lambda: RMSNorm(4)(X), r"x has shape \(2, 5, 12\); expected \(\.\.\., 4\)"),
+        (lambda: SwiGLU(0, 6), "d_model is 0; expected a whole number"),
         (lambda: SwiGLU(4, 0), "d_ff is 0; expected a whole number"),
         (lambda: SwiGLU(4, 6)(X), r"x has shape \(2, 5, 12\); expected \(\.\.\., 4\)"),
         (lambda: make_norm("batch", 4, bias=True, eps=1e-5), "norm is 'batch'; expected one of"),
@@ -260,6 +266,9 @@ X = torch.zeros(2, 5, 12)
         (lambda: Rotary(3), "head_dim is 3; expected an even number"),
         (lambda: Rotary(4, pairs="thirds"), "pairs is 'thirds'; expected one of"),
         (lambda: Rotary(4, base=0), "base is 0; expected a number above 0"),
+        (lambda: GroupedQueryAttention(0, 6), "d_model is 0; expected a whole number, 1 or more"),
+        (lambda: GroupedQueryAttention(12, 0), "num_heads is 0; expected a whole number, 1 or more"),
+        (lambda: GroupedQueryAttention(12, 6, 0), "num_kv_heads is 0; expected a whole number, 1 or more, or None"),
         (lambda: GroupedQueryAttention(12, 5), "d_model is 12; expected a multiple of num_heads = 5, or a head_dim"),
         (lambda: GroupedQueryAttention(12, 6, 4), "num_kv_heads is 4; expected a divisor of num_heads = 6"),
         (
