@@ -4,9 +4,11 @@ import io
 import os
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
+import torch.distributed as dist
 
 from lessons.parallel import ALONE, ParallelTrainer, Processes, ProcessLost, choose_device, joined
 from lessons.parallel.processes import leave
@@ -111,6 +113,23 @@ def test_a_lost_connection_is_named_and_other_errors_are_not():
         assert not isinstance(caught.value, ProcessLost)
 
 
+def test_all_that_is_exchanged_goes_through_the_group_that_has_their_patience(monkeypatch):
+    import lessons.parallel.trainer as module
+
+    def exchange(*_, group=None, process_group=None):
+        groups.append(group or process_group)
+        return SimpleNamespace(no_sync=None)
+
+    groups, two = [], Processes(1, 2, group="theirs")
+    monkeypatch.setattr(dist, "all_reduce", exchange)
+    monkeypatch.setattr(dist, "all_gather_object", exchange)
+    monkeypatch.setattr(module, "DistributedDataParallel", exchange)
+    ParallelTrainer(make(NUMBERS, RECIPE).model, NUMBERS, RECIPE, processes=two)
+    with pytest.raises(ZeroDivisionError):
+        two.together(lambda: 1 / 0)
+    assert groups == ["theirs"] * 3
+
+
 def test_devices(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choose_device() == choose_device("cpu") == torch.device("cpu")
@@ -130,4 +149,5 @@ def test_a_process_leaves_with_its_status_and_what_it_has_printed(monkeypatch):
     print("the end")
     assert printed.getvalue() == b""
     leave(3)
-    assert statuses == [3] and printed.getvalue() == b"the end\n"
+    leave()
+    assert statuses == [3, 0] and printed.getvalue() == b"the end\n"
