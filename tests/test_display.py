@@ -17,7 +17,7 @@ from PIL import Image
 from lessons.attention import attend
 from lessons.display import Branch, check_same, show, show_measured, show_source
 from lessons.plots import plot_matrix
-from lessons.plots.pictures import COLORS, SHADES, Picture, in_few_colors, take_picture, with_palette
+from lessons.plots.pictures import COLORS, SHADES, Picture, draw, in_few_colors, take_picture, with_palette
 from lessons.source import as_html
 from lessons.vocabulary import Vocabulary
 
@@ -88,6 +88,11 @@ def test_areas_keep_their_color_and_edges_share_a_few():
     assert (kept[:-1] == areas).all()
     assert len(np.unique(kept)) == SHADES + len(np.unique(areas))
     assert np.abs(kept - drawn.astype(int)).max() <= 255 / (SHADES - 1)
+
+
+def test_a_picture_is_made_small_unless_time_counts():
+    picture = draw(plot_matrix(np.arange(144.0).reshape(12, 12)).figure)
+    assert len(with_palette(picture)) < len(with_palette(picture, optimize=False))
 
 
 def test_a_picture_has_at_most_so_many_colors():

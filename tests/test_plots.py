@@ -1,8 +1,10 @@
 """lessons.plots: what is in the figure, and that its description in words tells figures apart."""
 
 import re
+import shutil
 from pathlib import Path
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -132,6 +134,12 @@ def test_the_first_row_is_on_top():
     np.testing.assert_array_equal(mesh(ax).get_array(), VALUES)
 
 
+def test_what_is_drawn_on_top_does_not_move_a_matrix():
+    ax = plot_matrix(VALUES)
+    ax.plot([-1, 9], [-1, 9])
+    assert (ax.get_xlim(), ax.get_ylim()) == ((0, 3), (2, 0))
+
+
 @pytest.mark.parametrize(("decimals", "text"), [(0, "0"), (1, "−0.1"), (3, "−0.130")])
 def test_the_number_of_decimals(decimals, text):
     assert texts(plot_matrix(VALUES, decimals=decimals))[1, 2] == text
@@ -184,7 +192,7 @@ def test_the_colors_of_signed_numbers_are_symmetric(plot):
 
 def test_a_matrix_of_zeros_has_limits_too():
     low, high = mesh(plot_matrix([[0.0, 0.0]])).get_clim()
-    assert low == -high < 0
+    assert (low, high) == (-1.5, 1.5)
 
 
 @pytest.mark.parametrize("plot", [plot_weights, plot_mask])
@@ -462,9 +470,10 @@ def test_a_histogram_on_the_other_side_of_zero_is_told():
     assert one != other
 
 
-def test_a_histogram_far_from_zero_in_words():
-    described = describe(plot_histograms({"ours": SAMPLES["ours"] + 20}, bins=11))
-    assert described.endswith("ours: mean 20.0, standard deviation 2.9")
+@pytest.mark.parametrize(("middle", "mean"), [(20, "20.0"), (-0.04, "0.0")])
+def test_the_mean_of_a_histogram_in_words(middle, mean):
+    described = describe(plot_histograms({"ours": SAMPLES["ours"] + middle}, bins=11))
+    assert described.endswith(f"ours: mean {mean}, standard deviation 2.9")
 
 
 def test_a_note_between_two_ticks_is_told_by_its_place():
@@ -577,8 +586,23 @@ def test_a_font_that_was_installed_since_is_found(in_chinese, monkeypatch):
     assert plt.rcParams["font.family"] == ["sans-serif", fonts.chinese_font()]
 
 
+def test_only_a_font_that_can_be_read_is_found(in_chinese, monkeypatch, tmp_path):
+    """Whatever is installed: here a font of matplotlib's own is the one for Chinese."""
+    monkeypatch.setattr(fonts, "CHINESE", ["DejaVu Serif"])
+    forget_fonts(monkeypatch)
+    broken, gone, new = (tmp_path / name for name in ("a_broken.ttf", "b_gone.ttf", "c_new.ttf"))
+    broken.write_text("no font")
+    shutil.copy(matplotlib.get_data_path() + "/fonts/ttf/DejaVuSerif.ttf", new)
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(broken), str(gone), str(new)])
+    for _ in range(2):
+        fonts.use_chinese_font()
+        assert plt.rcParams["font.family"] == ["sans-serif", "DejaVu Serif"]
+
+
 def test_in_english_no_font_is_asked_for(monkeypatch, capsys):
     forget_fonts(monkeypatch)
+    monkeypatch.setattr(font_manager, "findSystemFonts", None)
+    fonts.use_chinese_font()
     fonts.say_if_missing.cache_clear()
     take_picture(plt.figure(), "empty")
     assert capsys.readouterr().out == ""

@@ -66,7 +66,7 @@ def draw(figure: Figure) -> Image.Image:
     figure.set(dpi=DPI, facecolor="white")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    return Image.fromarray(np.asarray(canvas.buffer_rgba()))
 
 
 def with_palette(image: Image.Image, colors: int = COLORS, *, optimize: bool = True) -> bytes:
@@ -78,7 +78,7 @@ def with_palette(image: Image.Image, colors: int = COLORS, *, optimize: bool = T
 
 def in_few_colors(image: Image.Image, colors: int = COLORS) -> Image.Image:
     """The image with a palette. Areas keep their colors; those at edges become fewer, so a PNG takes less room."""
-    picture = image.convert("RGB").quantize(colors, dither=Image.Dither.NONE)
+    picture = image.convert("RGB").quantize(colors)
     palette = np.array(picture.getpalette()).reshape(-1, 3)
     rare = np.array(picture.histogram()[: len(palette)]) < RARE * picture.width * picture.height
     step = 255 / (SHADES - 1)
