@@ -26,7 +26,7 @@ class MaskArgument:
     """One argument of one library.
 
     call: query (B, Q, D), key (B, K, D), which is also the value, and the mask -> (B, Q, D).
-    keys_only: the mask has no axis for the queries. square: in self-attention the queries are the keys.
+    keys_only: the mask has no axis for the queries. square: it has one, and the queries are the keys.
     shape: how the table describes the mask, if not by the shapes that were accepted. module: what call uses.
     """
 
@@ -69,12 +69,8 @@ def mask_arguments() -> list[MaskArgument]:
         MaskArgument(encodes, "mask", lambda q, k, m: encoder(k, mask=m), encoder, square=True),
         MaskArgument(decodes, "tgt_mask", lambda q, k, m: decoder(k, q, tgt_mask=m), decoder, square=True),
         MaskArgument(decodes, "memory_mask", lambda q, k, m: decoder(q, k, memory_mask=m), decoder),
-        MaskArgument(
-            encodes, source, lambda q, k, m: encoder(k, src_key_padding_mask=m), encoder, keys_only=True, square=True
-        ),
-        MaskArgument(
-            decodes, target, lambda q, k, m: decoder(k, q, tgt_key_padding_mask=m), decoder, keys_only=True, square=True
-        ),
+        MaskArgument(encodes, source, lambda q, k, m: encoder(k, src_key_padding_mask=m), encoder, keys_only=True),
+        MaskArgument(decodes, target, lambda q, k, m: decoder(k, q, tgt_key_padding_mask=m), decoder, keys_only=True),
         MaskArgument(
             decodes, of_memory, lambda q, k, m: decoder(q, k, memory_key_padding_mask=m), decoder, keys_only=True
         ),
