@@ -86,6 +86,24 @@ def test_the_vectors_of_ids_become_as_small():
         assert any(0.8 * scale < size(x) < 1.2 * scale for x in seen)
 
 
+def test_a_place_is_no_id():
+    table, seen = torch.randn(9, 512), []
+    influence(lambda ids: seen.append(table[torch.tensor(3)]) or table[ids], torch.tensor([4, 5, 6, 7]))
+    assert all(torch.equal(row, table[3]) for row in seen)
+
+
+@pytest.mark.parametrize("x", [X, torch.tensor([4, 5, 6, 7])])
+def test_the_trials_are_the_same_whatever_the_caller_has_drawn_before(x):
+    def trials():
+        seen = []
+        influence(lambda x: seen.append(x.detach()) or x, x)
+        return torch.stack(seen)
+
+    before = trials()
+    torch.manual_seed(1)
+    assert torch.equal(trials(), before)
+
+
 def test_what_one_draw_has_shown_stays():
     assert influence(lambda x: x + (x[0] == X[0]).all() * x[3], X)[:, 3].all()
     table = torch.randn(9, 8)
@@ -101,6 +119,39 @@ def test_what_one_draw_has_shown_stays():
 def test_without_a_gradient_a_change_counts_from_a_hundred_roundings_on(change, seen):
     moved = influence(lambda x: torch.ones(4, 1) + change * (x[3].detach() > 0).any(), X)
     assert moved[:, 3].all() == seen and not moved[:, :3].any()
+
+
+def test_one_draw_sees_what_depends_on_a_sign():
+    for _ in range(20):
+        assert influence(only_one, torch.randn(4, 6), draws=1)[:, -1].all()
+
+
+def test_a_gradient_is_compared_with_those_of_two_inputs_close_by():
+    seen = []
+
+    def function(x):
+        if torch.is_grad_enabled():
+            seen.append(x.detach())
+        return x + 1e-30 * x.sum()
+
+    influence(function, X, draws=1)
+    first, second = (size(x - X) / size(X) for x in seen[1:])
+    assert torch.equal(seen[0], X) and 1e-5 < first < second < 1e-3
+
+
+def test_a_gradient_of_many_features_of_small_tokens_is_seen():
+    x = 1e-3 * torch.randn(2, 10_000)
+    assert influence(lambda x: x + 1e-20 * x.flip(0) ** 3, x, draws=1).all()
+
+
+def test_a_gradient_that_is_rounding_shows_nothing_where_no_token_has_a_gradient():
+    a, b = torch.randn(2, 3)
+
+    def function(x):
+        y = x.flip(0)
+        return x.detach() + a * y + b * y - (a + b) * y
+
+    assert torch.equal(influence(function, X), torch.eye(4, dtype=torch.bool))
 
 
 def test_an_output_that_becomes_nan_has_changed():
@@ -464,6 +515,12 @@ def test_two_ids_are_enough(vocab_size):
     assert torch.equal(moved, torch.eye(2, dtype=torch.bool).flip(0))
 
 
+def test_each_id_is_replaced_by_another():
+    seen, ids = [], torch.tensor([0, 1])
+    influence(lambda ids: seen.append(ids) or ids, ids, draws=1)
+    assert sum(torch.equal(x, ids) for x in seen) == 2, "only to see whether the outputs stay the same"
+
+
 def test_a_padding_mask_is_what_ids_decide():
     embedding = nn.Embedding(9, 12)
 
@@ -538,6 +595,13 @@ def test_reach_is_that_of_the_last_output():
         return torch.cat([x[:, :-1], torch.einsum("t,btd->bd", counts, x)[:, None]], dim=1)
 
     assert torch.allclose(reach(only_the_last_looks_back, torch.randn(2, 4, 3)), torch.tensor([1, 2 / 3, 1 / 3]))
+
+
+def test_reach_counts_all_features_alike():
+    def one_feature_from_each_distance(x):
+        return torch.cat([x[:, 1:2], x[:, :1]], dim=-1)
+
+    assert torch.allclose(reach(one_feature_from_each_distance, torch.zeros(10_000, 3, 1)), torch.ones(2), atol=0.05)
 
 
 def test_reach_does_not_change_its_tokens():
