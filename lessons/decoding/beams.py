@@ -11,8 +11,8 @@ from lessons.decoding.search import Hypothesis, SpecialIds, check_penalty
 class _Beams:
     """The W best hypotheses of each of B sentences, best first.
 
-    ids (B, W, t): BOS first, anything after EOS. lengths (B, W): how many of them count. log_probs, scores (B, W):
-    in float64, -inf at a place without a hypothesis. finished (B, W): bool. parents (B, W): their places before.
+    ids (B, W, t): BOS first, anything after EOS. lengths (B, W): how many of them count. log_probs, scores (B, W): in
+    float64; a score of -inf: no hypothesis there. finished (B, W): bool. parents (B, W): their places before.
     """
 
     def __init__(self, batch_size: int, width: int, bos_id: int, device: torch.device):
@@ -27,7 +27,7 @@ class _Beams:
     @property
     def open(self) -> Tensor:
         """(B, W): bool, True = to be continued."""
-        return ~self.finished & (self.log_probs > -torch.inf)
+        return ~self.finished & (self.scores > -torch.inf)
 
     def extend(self, logits: Tensor, special: SpecialIds, penalty: float) -> None:
         """One more token: logits (O, V), those after each open hypothesis; penalty: what a new log_prob is divided by.
@@ -52,9 +52,8 @@ class _Beams:
         new = (order - width).clamp(min=0)
         self.parents = order.where(stays, new // count)
         word = chosen.flatten(1).gather(1, new)
-        exists = self.scores > -torch.inf
-        self.log_probs = totals.gather(1, order).where(exists, -torch.inf)
-        self.finished = exists & (stays | (word == special.eos_id))
+        self.log_probs = totals.gather(1, order)
+        self.finished = stays | (word == special.eos_id)
         self.lengths = self.lengths.gather(1, self.parents) + ~stays
         before = self.ids.gather(1, self.parents[..., None].expand(-1, -1, self.ids.size(-1)))
         self.ids = torch.cat([before, word[..., None]], dim=-1)
@@ -64,7 +63,7 @@ class _Beams:
         return [
             Hypothesis(tuple(ids[:length]), log_prob, score, finished, parent)
             for ids, length, log_prob, score, finished, parent in zip(*(x[sentence].tolist() for x in columns))
-            if score > float("-inf")
+            if score > -torch.inf
         ]
 
 

@@ -115,7 +115,7 @@ def _extensions(
     found = []
     best, words = log_probs.topk(min(count, len(log_probs)))
     for log_prob, word in zip(best.tolist(), words.tolist()):
-        if log_prob > float("-inf"):
+        if log_prob > -torch.inf:
             ids, total = (*hypothesis.ids, word), hypothesis.log_prob + log_prob
             score = total / ((5 + len(ids) - 1) / 6) ** length_penalty  # BOS doesn't count
             found.append(Hypothesis(ids, total, score, word == special.eos_id, place))
