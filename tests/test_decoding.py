@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -105,6 +106,7 @@ def test_a_sentence_alone_is_written_as_in_company(decoder):
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_selected_rows_go_on(decoder):
     ours, ids, rows = model(positions="rotary"), draw_ids(3, 5), torch.tensor([2, 0, 2, 1])
+    ids[2, 1] = 0  # padding, which stays where it is
     written = decoder(ours, SRC)
     written.step(ids[:, :3])
     written.select(rows)
@@ -117,11 +119,17 @@ def test_selected_rows_go_on(decoder):
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_words_taken_back_leave_no_trace(decoder):
     ours, ids = model(positions="rotary"), draw_ids(3, 6)
+    ids[2, 1] = 0  # padding, which stays where it is
     written = decoder(ours, SRC)
     written.step(torch.cat([ids[:, :2], draw_ids(3, 3, seed=5)], dim=1))
     written.forget(3)
     assert written.length == 2
     torch.testing.assert_close(written.step(ids[:, 2:]), ours(SRC, ids)[0][:, 2:], atol=1e-12, rtol=0)
+
+
+def test_as_many_sentences_as_the_model_has_features():
+    ours, ids, src = model(), draw_ids(CONFIG.d_model, 3), SRC.repeat(4, 1)
+    torch.testing.assert_close(Cached(ours, src).step(ids), ours(src, ids)[0], atol=1e-12, rtol=0)
 
 
 def test_the_memory_grows_beyond_its_first_room():
@@ -182,7 +190,8 @@ def test_no_gradient_is_kept(decoder):
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_errors_of_the_decoders(decoder):
     ours = model()
-    with pytest.raises(ValueError, match=r"model is in training mode.*expected eval mode: model.eval\(\)"):
+    message = "model is in training mode, where dropout changes each pass; expected eval mode: model.eval()"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         decoder(ours.train(), SRC)
     written = decoder(ours.eval(), SRC)
     with pytest.raises(ValueError, match=r"ids has shape \(2, 1\); expected \(B, n\) with B = 3 and n of 1 or more"):
@@ -218,7 +227,7 @@ def test_small_integers_and_padding_first_are_written_as_in_the_full_pass():
     ours, ids = model(), draw_ids(3, 6)
     ids[2, :2] = 0  # a query without a key
     written = Cached(ours, SRC)
-    logits = torch.cat([written.step(part.int()) for part in ids.split(1, dim=1)], dim=1)
+    logits = torch.cat([written.step(part.int()) for part in ids.split((1, 2, 3), dim=1)], dim=1)
     torch.testing.assert_close(logits, ours(SRC, ids)[0], atol=1e-12, rtol=0)
 
 
@@ -285,7 +294,7 @@ def test_a_table_wants_probabilities():
         Table(lambda read: [0.5, 0.4]).step(torch.tensor([[1]]))
     with pytest.raises(ValueError, match="expected probabilities that sum to 1"):
         Table(lambda read: [-0.5, 1.5]).step(torch.tensor([[1]]))
-    with pytest.raises(ValueError, match="steps is empty"):
+    with pytest.raises(ValueError, match=r"^steps is empty; expected one step or more$"):
         last([])
 
 
@@ -343,7 +352,7 @@ def test_steps_of_a_beam_fit_together(seed, width):
     before = [(1,)]
     finished_before = [False]
     for step in steps:
-        assert 1 <= len(step.kept) <= width
+        assert 1 <= len(step.kept) <= width and len(step.dropped) <= width
         scores = [hypothesis.score for hypothesis in [*step.kept, *step.dropped]]
         assert scores == sorted(scores, reverse=True)
         for hypothesis in [*step.kept, *step.dropped]:
@@ -538,7 +547,9 @@ def test_temperature_divides_the_logits(temperature):
 def test_top_k_keeps_k_words():
     torch.testing.assert_close(distribution(LOGITS, top_k=2), torch.tensor([P[0], P[1], 0, 0]) / (P[0] + P[1]))
     torch.testing.assert_close(distribution(LOGITS, top_k=9), P)
-    torch.testing.assert_close(distribution(torch.zeros(4), top_k=2), torch.tensor([0.5, 0.5, 0.0, 0.0]))
+    for size in (4, 100):  # of equally likely ones, torch's usual sort mixes 17 or more
+        expected = torch.tensor([0.5, 0.5] + [0.0] * (size - 2))
+        torch.testing.assert_close(distribution(torch.zeros(size), top_k=2), expected)
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.1, 1), (0.64, 1), (0.65, 2), (0.88, 2), (0.9, 3), (0.99, 4), (1.0, 4)])
@@ -548,13 +559,17 @@ def test_top_p_keeps_the_word_that_crosses_p(top_p, kept):
     torch.testing.assert_close(distribution(LOGITS, top_p=top_p), expected)
 
 
+def test_top_p_needs_no_word_beyond_p():
+    torch.testing.assert_close(distribution(torch.zeros(4), top_p=0.5), torch.tensor([0.5, 0.5, 0.0, 0.0]))
+
+
 def test_top_p_counts_what_top_k_left():
     torch.testing.assert_close(distribution(LOGITS, top_k=2, top_p=0.7), torch.tensor([1.0, 0.0, 0.0, 0.0]))
 
 
-def test_order_of_the_words_does_not_matter_and_rows_are_apart():
+@pytest.mark.parametrize("options", [{"temperature": 0.7, "top_k": 3, "top_p": 0.9}, {"top_k": 3}])
+def test_order_of_the_words_does_not_matter_and_rows_are_apart(options):
     order = torch.tensor([2, 0, 3, 1])
-    options = {"temperature": 0.7, "top_k": 3, "top_p": 0.9}
     both = distribution(torch.stack([LOGITS, LOGITS[order]]), **options)
     torch.testing.assert_close(both[1], both[0][order])
     torch.testing.assert_close(both.sum(-1), torch.ones(2))
@@ -580,9 +595,13 @@ def test_samples_depend_on_the_generator_alone():
     assert runs[0] == runs[1] != runs[2]
 
 
-def test_options_reach_the_samples():
+LIKELIEST = [{"temperature": 1e-6}, {"top_k": 1}, {"top_p": 0.01}]  # with each, only one word can be drawn
+
+
+@pytest.mark.parametrize("options", LIKELIEST)
+def test_options_reach_the_samples(options):
     ours = model()
-    cold = last(sample(Cached(ours, SRC), VOCAB, generator=generator(), top_k=1, max_len=9)).ids
+    cold = last(sample(Cached(ours, SRC), VOCAB, generator=generator(), max_len=9, **options)).ids
     assert cold.tolist() == last(greedy(Cached(ours, SRC), VOCAB, max_len=9)).ids.tolist()
 
 
@@ -600,7 +619,7 @@ def test_options_reach_the_samples():
 def test_errors_of_the_distribution(options, message):
     with pytest.raises(ValueError, match=message):
         distribution(LOGITS, **options)
-    with pytest.raises(ValueError, match="logits has no axis"):
+    with pytest.raises(ValueError, match=r"^logits has no axis; expected \(\.\.\., V\)$"):
         distribution(torch.tensor(1.0))
 
 
@@ -617,6 +636,12 @@ def test_a_judged_word_is_drawn_as_the_large_model_would():
         stayed += accepted
     torch.testing.assert_close(drawn / 5000, true[0], atol=0.012, rtol=0)
     assert stayed / 5000 == pytest.approx(torch.minimum(guessed[0], true[0]).sum().item(), abs=0.012)
+
+
+def test_an_impossible_word_is_refused():
+    """Where the models agree, nothing is left of true - guessed: the next word is drawn from true."""
+    probabilities = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    assert judge((0,), probabilities[:1], probabilities, generator()) == (0, 1)
 
 
 def speculate(table, draft, seed, **options):
@@ -662,6 +687,12 @@ def test_with_one_word_allowed_it_is_greedy(decoder, positions):
     assert list(found) == last(greedy(decoder(large, SRC[:1]), VOCAB, max_len=15)).ids[0].tolist()
 
 
+@pytest.mark.parametrize("options", LIKELIEST)
+def test_options_reach_the_speculation(options):
+    ids, _ = speculate(random_table(1), random_table(2), 0, **options)
+    assert list(ids) == last(greedy(Table(random_table(1)), VOCAB)).ids[0].tolist()
+
+
 @pytest.mark.parametrize("max_len", [1, 2, 3, 4, 7])
 def test_speculation_keeps_to_max_len(max_len):
     ids, steps = speculate(endless, endless, 0, proposals=3, max_len=max_len)
@@ -705,6 +736,8 @@ def test_what_does_not_end_has_50_words_unless_told_otherwise():
     assert len(steps[0].proposed) == 4
 
 
-def test_a_beam_keeps_four_unless_told_otherwise():
-    table = random_table(0)
-    assert len(last(beam(Table(table), VOCAB)).kept) == len(beams(Table(table), VOCAB)[0]) == 4
+def test_a_beam_keeps_four_and_scores_per_length_unless_told_otherwise():
+    table, options = random_table(0), {"width": 4, "length_penalty": 1.0}
+    expected = last(beam(Table(table), VOCAB, **options)).kept
+    assert last(beam(Table(table), VOCAB)).kept == beams(Table(table), VOCAB)[0] == expected
+    assert len(expected) == 4
