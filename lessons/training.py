@@ -266,7 +266,7 @@ class Trainer:
         """Undo a step that was started but not completed: then the copies belong to the current counts."""
         if self._kept is not None and self._kept[0] is self._counts:
             _copy_all(self._kept[1], list(self._tensors().values()))
-            self._kept = Counts(), self._kept[1]
+            self._kept = None
 
     def _check_finite(self, name: str, number: Tensor, step: int, rate: float) -> None:
         if not torch.isfinite(number):
