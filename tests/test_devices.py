@@ -83,11 +83,14 @@ def test_model(positions):
     assert logits.device.type == "cpu" and logits.isfinite().all()
 
 
-def test_a_model_is_trained_where_it_is():
-    vocab = len(Numerals().src_vocab), len(Numerals().tgt_vocab)
-    assert Trainer(on_cpu(lambda: Transformer(TransformerConfig(*vocab))), Numerals()).device.type == "cpu"
-    elsewhere = Trainer(Transformer(TransformerConfig(*vocab)), Numerals())
-    assert elsewhere.device.type == next(elsewhere.model.parameters()).device.type == "meta"
+def test_a_model_is_trained_where_it_is(tmp_path):
+    config = TransformerConfig(len(Numerals().src_vocab), len(Numerals().tgt_vocab))
+    here, elsewhere = Trainer(on_cpu(lambda: Transformer(config)), Numerals()), Trainer(Transformer(config), Numerals())
+    for trainer, device in ((here, "cpu"), (elsewhere, "meta")):
+        assert {x.device.type for x in trainer._tensors().values()} == {trainer.device.type} == {device}
+    with torch.device("cpu"):  # where the task draws its pairs
+        here.save(tmp_path / "model.pt")
+        elsewhere.load(tmp_path / "model.pt")
 
 
 def test_probes():

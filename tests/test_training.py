@@ -1,12 +1,14 @@
 """lessons.training and lessons.evaluation: the loss by hand, schedules, a loop that can be left and gone on with."""
 
+import itertools
 import math
 import os
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -21,6 +23,7 @@ from lessons.training import (
     Recipe,
     Trainer,
     TrainingStopped,
+    autocast,
     cosine_rate,
     paper_rate,
     shift,
@@ -61,6 +64,7 @@ def test_input_and_target_are_shifted_by_one():
     inputs, targets = shift(torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]))
     assert inputs.tolist() == [[1, 5, 6], [1, 7, 2]]
     assert targets.tolist() == [[5, 6, 2], [7, 2, 0]]
+    assert [x.tolist() for x in shift(torch.tensor([[1, 2]]))] == [[[1]], [[2]]]
     with pytest.raises(ValueError, match=r"tgt has shape \(3, 1\); expected \(B, T\) with T of 2 or more"):
         shift(torch.ones(3, 1))
 
@@ -125,7 +129,9 @@ def test_the_cosine_schedule():
     assert rates[4] == pytest.approx(0.25)
     assert rates[59] == pytest.approx(0.25)
     assert rates[-1] == pytest.approx(0.0) and all(a > b for a, b in pairwise(rates[9:]))
-    assert cosine_rate(200, steps=110, peak=0.5, warmup=10) == pytest.approx(0.0)
+    for steps in (110, 11):
+        assert cosine_rate(steps, steps=steps, peak=0.5, warmup=10) == pytest.approx(0.0)
+        assert cosine_rate(200, steps=steps, peak=0.5, warmup=10) == pytest.approx(0.0)
 
 
 def test_recipes_use_their_schedule():
@@ -173,6 +179,20 @@ def test_progress_of_each_step():
     assert found[0].tokens == (first[:, 1:] != PAD).sum()
 
 
+def test_seconds_are_those_of_the_steps_without_pauses(monkeypatch):
+    clock = itertools.count(100.0, 2.0)
+    monkeypatch.setattr("lessons.training.time", SimpleNamespace(perf_counter=partial(next, clock)))
+    seconds = []
+    for progress in make().fit():
+        seconds.append(progress.seconds)
+        next(clock)
+    assert seconds == [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+
+
+def test_the_papers_rate_is_that_of_the_models_width():
+    assert next(make(replace(RECIPE, schedule="paper")).fit()).learning_rate == paper_rate(1, d_model=16, warmup=2)
+
+
 @pytest.fixture(scope="module")
 def learned():
     """A model that has learned to reverse, and its losses on the way."""
@@ -209,6 +229,11 @@ def test_weights_of_one_axis_do_not_decay():
     matrices, others = make(replace(RECIPE, weight_decay=0.3)).optimizer.param_groups
     assert (matrices["weight_decay"], others["weight_decay"]) == (0.3, 0.0)
     assert {x.dim() for x in matrices["params"]} == {2} and {x.dim() for x in others["params"]} == {1}
+
+
+def test_betas_and_eps_are_those_of_the_recipe():
+    for group in make(replace(RECIPE, betas=(0.5, 0.6), eps=0.1)).optimizer.param_groups:
+        assert group["betas"] == (0.5, 0.6) and group["eps"] == 0.1
 
 
 def test_clip_limits_the_step():
@@ -279,7 +304,7 @@ def test_left_and_gone_on_with_it_is_the_same_training():
     assert torch.equal(weights(whole), weights(left))
 
 
-@pytest.mark.parametrize("place", ["forward", "loss.backward", "batch"])
+@pytest.mark.parametrize("place", ["forward", "loss.backward", "batch", "optimizer.step"])
 def test_interrupted_within_a_step_it_is_as_before_the_step(place, monkeypatch):
     whole, interrupted = make(), make()
     run(whole)
@@ -296,6 +321,9 @@ def test_interrupted_within_a_step_it_is_as_before_the_step(place, monkeypatch):
             patch.setattr(interrupted.model.decoder, "forward", interrupt)
         elif place == "batch":
             patch.setattr(TASK, "batch", interrupt)
+        elif place == "optimizer.step":
+            step = interrupted.optimizer.step
+            patch.setattr(interrupted.optimizer, "step", lambda: (step(), interrupt()))
         else:
             patch.setattr(torch.Tensor, "backward", interrupt)
         with pytest.raises(KeyboardInterrupt):
@@ -433,7 +461,19 @@ def test_bfloat16_is_close_and_not_the_same():
     assert all(x.dtype == torch.float32 for x in make(replace(RECIPE, precision="bfloat16")).model.parameters())
 
 
+def test_bfloat16_is_meant_on_every_device():
+    assert autocast("bfloat16", torch.device("xpu")).fast_dtype == torch.bfloat16  # torch's choice there is float16
+
+
 # --- checkpoints -----------------------------------------------------------------------------------------------
+
+
+def test_a_training_saved_before_its_first_step_starts_anew(tmp_path):
+    fresh, trainer = make(), make()
+    fresh.save(tmp_path / "model.pt")
+    next(trainer.fit())
+    trainer.load(tmp_path / "model.pt")
+    assert same(everything(trainer), everything(fresh)) and trainer.seconds == 0.0
 
 
 def test_a_saved_training_goes_on_to_the_bit(tmp_path):
@@ -557,6 +597,21 @@ def test_a_forged_checkpoint_is_refused_and_changes_nothing(tmp_path, saved, unc
         unchanged.load(path)
     assert str(path) in str(error.value)
     assert same(everything(unchanged), before) and torch.equal(torch.get_rng_state(), random)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": None}, "path is {!r}, which contains something else; expected a file that save() wrote"),
+        ({"counts": (1, 2)}, "path is {!r}, which counts (1, 2); expected a file that save() wrote"),
+        ({"recipe": asdict(RECIPE) | {"new": None}}, "recipe has new = 'nothing'; expected None, as {} was trained"),
+    ],
+)
+def test_what_is_forged_is_said(tmp_path, saved, unchanged, change, message):
+    path = tmp_path / "model.pt"
+    checkpoints.save(path, checkpoints.load(saved[1]) | change)
+    with pytest.raises(ValueError, match=f"^{re.escape(message.format(str(path)))}$"):
+        unchanged.load(path)
 
 
 @pytest.mark.parametrize(
