@@ -407,8 +407,9 @@ def test_errors_of_the_beam():
         next(beam(Table(trap, batch_size=2), VOCAB))
     with pytest.raises(ValueError, match="width is 0; expected a whole number, 1 or more"):
         next(beam(Table(trap), VOCAB, width=0))
-    with pytest.raises(ValueError, match="length_penalty is -1; expected a number, 0 or more"):
-        next(beam(Table(trap), VOCAB, length_penalty=-1))
+    for penalty in (-1, math.inf, math.nan):
+        with pytest.raises(ValueError, match=rf"^length_penalty is {penalty}; expected a number from 0 to 10$"):
+            next(beam(Table(trap), VOCAB, length_penalty=penalty))
 
 
 # --- a beam for each of many sentences ---------------------------------------------------------------------------
@@ -523,7 +524,8 @@ def test_errors_of_beams():
     for options, message in [
         ({"width": 0}, "width is 0; expected a whole number, 1 or more"),
         ({"max_len": 0}, "max_len is 0; expected a whole number, 1 or more"),
-        ({"length_penalty": -1}, "length_penalty is -1; expected a number, 0 or more"),
+        ({"length_penalty": -1}, "length_penalty is -1; expected a number from 0 to 10"),
+        ({"length_penalty": math.inf}, "length_penalty is inf; expected a number from 0 to 10"),
     ]:
         with pytest.raises(ValueError, match=message):
             beams(Table(trap, batch_size=2), VOCAB, **options)

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from lessons._checks import positive
+from lessons._checks import between, positive
 from lessons.decoding.decoders import IncrementalDecoder
-from lessons.decoding.search import Hypothesis, SpecialIds, check_penalty
+from lessons.decoding.search import MOST_PENALTY, Hypothesis, SpecialIds
 
 
 class _Beams:
@@ -75,7 +75,7 @@ def beams(
     All open hypotheses of all sentences are one batch. A sentence whose hypotheses are all finished takes no part.
     """
     positive(width=width, max_len=max_len)
-    check_penalty(length_penalty)
+    between(0, MOST_PENALTY, length_penalty=length_penalty)
     found: dict[int, list[Hypothesis]] = {}
     kept = _Beams(decoder.batch_size, width, special.bos_id, decoder.device)
     is_open = kept.open

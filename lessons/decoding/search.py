@@ -10,10 +10,12 @@ from typing import NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from lessons._checks import is_number, positive, refusal
+from lessons._checks import between, positive
 from lessons.decoding.decoders import IncrementalDecoder
 
 Kind = TypeVar("Kind")
+
+MOST_PENALTY = 10  # the paper's best is from 0.6 to 0.7; with infinity every score is 0 or NaN
 
 
 class SpecialIds(Protocol):
@@ -134,9 +136,4 @@ def _check_beam(decoder: IncrementalDecoder, width: int, length_penalty: float) 
     if decoder.batch_size != 1:
         raise ValueError(f"decoder has {decoder.batch_size} sentences; expected one: beam search handles one source")
     positive(width=width)
-    check_penalty(length_penalty)
-
-
-def check_penalty(length_penalty: float) -> None:
-    if not is_number(length_penalty) or not length_penalty >= 0:
-        raise refusal("length_penalty", length_penalty, "a number, 0 or more")
+    between(0, MOST_PENALTY, length_penalty=length_penalty)
