@@ -19,7 +19,7 @@ START = "<bos>"  # a packed document begins with it
 MAX_SIZE = 16  # of a window, a prefix, a stride, a chunk; the guesses after each guess
 HISTORY = 30  # steps that can be undone
 ADVICE = marked(
-    "lessons.attention and, on a CPU, F.scaled_dot_product_attention make the weights and the output 0; "
-    "nn.MultiheadAttention gives NaN, or an output with nothing from any key, depending on its path; with −1e9 the "
+    "lessons.attention makes the weights and the output 0. On a CPU, F.scaled_dot_product_attention does the same, and "
+    "nn.MultiheadAttention gives NaN, or an output with nothing from any key, depending on its path. With −1e9 the "
     "query attends evenly to all blocked keys."
 )
