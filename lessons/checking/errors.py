@@ -52,7 +52,7 @@ MEANINGS = {
     ),
     re.compile(r"NoneType"): marked("Something there is None, such as the result of a function without a return."),
     re.compile(r"^'Tensor' object is not callable"): marked(
-        "Round brackets call a function; a tensor is indexed with square brackets."
+        "Parentheses call a function; a tensor is indexed with square brackets."
     ),
     re.compile(r"^a leaf Variable that requires grad"): marked(
         "A parameter can't be changed in place while gradients are recorded: compute a new tensor, or do it under "

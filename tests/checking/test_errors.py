@@ -45,7 +45,7 @@ LINES = {
     "(x > 0).softmax(dim=0)": WHOLE,
     "my_wieghts @ x": "Nothing is called my_wieghts there",
     "[].append(x) + x": "Something there is None",
-    "x.T(0)": "Round brackets call a function",
+    "x.T(0)": "Parentheses call a function",
     "torch.nn.Parameter(x).mul_(2)": "A parameter can't be changed in place",
     "(lambda y: [y.exp() for z in [y.add_(1)]])(torch.nn.Parameter(x).exp().exp())[0].sum().backward()": (
         "The backward pass needs the values that were overwritten"
