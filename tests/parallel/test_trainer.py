@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 
 from lessons.parallel import ALONE, ParallelTrainer, Processes, ProcessLost, choose_device, joined
-from lessons.parallel.processes import leave
+from lessons.parallel.processes import ElsewhereError, leave
 from lessons.tasks import Batch, Reversal
 from lessons.training import Trainer, TrainingStopped
 from tests.parallel.work import NUMBERS, RECIPE, make, run
@@ -113,33 +113,52 @@ def test_a_lost_connection_is_named_and_other_errors_are_not():
         assert not isinstance(caught.value, ProcessLost)
 
 
-def test_all_that_is_exchanged_goes_through_the_group_that_has_their_patience(monkeypatch):
+def test_what_is_exchanged_goes_through_the_group_that_has_their_patience(monkeypatch):
+    """With another process that has 1 to add to each number, and an error of its own."""
     import lessons.parallel.trainer as module
 
-    def exchange(*_, group=None, process_group=None):
-        groups.append(group or process_group)
-        return SimpleNamespace(no_sync=None)
+    said, two = [], Processes(1, 2, group="theirs")
 
-    groups, two = [], Processes(1, 2, group="theirs")
-    monkeypatch.setattr(dist, "all_reduce", exchange)
-    monkeypatch.setattr(dist, "all_gather_object", exchange)
-    monkeypatch.setattr(module, "DistributedDataParallel", exchange)
-    ParallelTrainer(make(NUMBERS, RECIPE).model, NUMBERS, RECIPE, processes=two)
+    def add_one(x, group):
+        assert group == "theirs"
+        x += 1
+
+    def gather(found, own, group):
+        assert group == "theirs"
+        said.append(own)
+        found[:] = ["no tab", own]
+
+    monkeypatch.setattr(dist, "all_reduce", add_one)
+    monkeypatch.setattr(dist, "all_gather_object", gather)
+    assert two.sums(2**24, 0.25) == [2**24 + 1, 1.25]
+    with pytest.raises(ElsewhereError, match=r"^process 0 of 2: no tab$"):
+        two.together(lambda: "done")
     with pytest.raises(ZeroDivisionError):
         two.together(lambda: 1 / 0)
-    assert groups == ["theirs"] * 3
+    assert said == [None, "division by zero"]
+
+    def ddp(model, process_group):
+        return SimpleNamespace(model=model, process_group=process_group, no_sync="no_sync")
+
+    monkeypatch.setattr(module, "DistributedDataParallel", ddp)
+    trainer = ParallelTrainer(make(NUMBERS, RECIPE).model, NUMBERS, RECIPE, processes=two)
+    assert trainer._forward == ddp(trainer.model, "theirs")
+    assert (trainer.accumulate, trainer._without_exchange) == (1, "no_sync")
 
 
 def test_devices(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choose_device() == choose_device("cpu") == torch.device("cpu")
-    with pytest.raises(ValueError, match="device is 'cuda', but torch sees no GPU; expected 'auto' or 'cpu'"):
+    with pytest.raises(ValueError, match=r"^device is 'cuda', but torch sees no GPU; expected 'auto' or 'cpu'"):
         choose_device("cuda")
     with pytest.raises(ValueError, match="device is 'tpu'; expected one of 'auto', 'cpu', 'cuda'"):
         choose_device("tpu")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert choose_device() == torch.device("cuda", 3)
+    assert choose_device("cpu") == torch.device("cpu")
+    monkeypatch.delenv("LOCAL_RANK")
+    assert choose_device("cuda") == torch.device("cuda", 0)
 
 
 def test_a_process_leaves_with_its_status_and_what_it_has_printed(monkeypatch):
