@@ -146,6 +146,12 @@ def test_what_is_exchanged_goes_through_the_group_that_has_their_patience(monkey
     assert (trainer.accumulate, trainer._without_exchange) == (1, "no_sync")
 
 
+def test_the_whole_forward_pass_is_compiled(monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda forward: [forward])
+    trainer = ParallelTrainer(make(NUMBERS, RECIPE).model, NUMBERS, RECIPE, compiled=True)
+    assert trainer._forward == [trainer.model]
+
+
 def test_devices(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choose_device() == choose_device("cpu") == torch.device("cpu")
