@@ -84,7 +84,8 @@ def test_model(positions):
 
 
 def test_a_model_is_trained_where_it_is(tmp_path):
-    config = TransformerConfig(len(Numerals().src_vocab), len(Numerals().tgt_vocab))
+    words = len(Numerals().src_vocab), len(Numerals().tgt_vocab)
+    config = TransformerConfig(*words, d_model=8, num_heads=2, num_layers=1, d_ff=12)
     here, elsewhere = Trainer(on_cpu(lambda: Transformer(config)), Numerals()), Trainer(Transformer(config), Numerals())
     for trainer, device in ((here, "cpu"), (elsewhere, "meta")):
         assert {x.device.type for x in trainer._tensors().values()} == {trainer.device.type} == {device}

@@ -87,6 +87,7 @@ def brightness(color):
     return np.dot(to_rgb(color), (0.299, 0.587, 0.114))
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", LOOK_OF)
 def test_a_plot_looks_as_it_did(name, tmp_path):
     stored, drawn = LOOKS / f"{name}.png", tmp_path / f"{name}.png"

@@ -391,6 +391,7 @@ def test_a_block_is_skipped_where_the_model_is_missing(capsys):
     assert capsys.readouterr().out == "here\n"
 
 
+@pytest.mark.thorough("starts a process that imports all of it")
 def test_what_torch_imports_late_is_not_needed():
     """Its compiler and sympy take about two seconds and 70 MB of each kernel that imports them."""
     program = """

@@ -62,6 +62,7 @@ def part_of(things, part):
     return [thing for number, thing in enumerate(things) if (number % 4 == 0) == (part == "some")]
 
 
+@pytest.mark.one_of(3)
 @parts
 @every_exercise
 def test_each_known_mistake_is_named(exercise, part, few_combinations):
@@ -154,6 +155,7 @@ NEVER_ONE = {  # none of these results has an axis that a learner's code finds w
 }
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in NEVER_ONE])
 def test_an_axis_of_size_one_stays(name, few_combinations):
     def squeezed(x):
@@ -203,6 +205,7 @@ def test_every_exercise_has_written_answers():
     assert set(answers.RIGHT) == set(answers.WRONG) == keys
 
 
+@pytest.mark.one_of(3)
 @parts
 @every_written
 def test_every_right_way_is_accepted(key, part):
@@ -216,6 +219,7 @@ def all_combinations():
     return patch.object(beside_torch, "combinations", combinations)
 
 
+@pytest.mark.one_of(3)
 @parts
 @every_written
 def test_a_wrong_way_gets_its_sentence(key, part, few_combinations):

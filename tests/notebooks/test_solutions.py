@@ -20,6 +20,7 @@ def parameters(source):
     }
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_solution_can_be_pasted_and_is_right(name):
     exercises, cells = exercises_of(name), code_cells(name)
