@@ -13,7 +13,7 @@ PRODUCT = "In a product `A @ B`, the last axis of A must be as long"
 COMBINED = "Where two tensors are combined"
 BOOL = "Expected there: a bool tensor."
 ONE = "Expected there: a tensor with one number."
-WHOLE = "Torch doesn't do that with whole numbers"
+WHOLE = "Torch doesn't do that with this dtype"
 # The line that raises, with x (3, 4), and how its meaning begins.
 LINES = {
     "x @ x": PRODUCT,
@@ -21,13 +21,15 @@ LINES = {
     "x[None] @ x[None]": PRODUCT,
     "x[0] @ x[0, :3]": PRODUCT,
     "x @ x[0, :3]": PRODUCT,
+    "torch.ones(2, 8, 3, 4) @ torch.ones(2, 4, 4, 3)": COMBINED,
     "x + x.T": COMBINED,
     "x.masked_fill(torch.ones(5, 5) == 1, 0)": COMBINED,
     "x.view(5, 2)": "`view` and `reshape` keep all numbers: the product of the new sizes must be 12.",
     "x.T.view(12)": "After a transpose",
+    "x[:, :3].view(9)": "After a transpose, a slice",
     "x.transpose(1, 2)": "The tensor has fewer axes than that.",
     "x[:, :, 0]": "The tensor has fewer axes than that.",
-    "x @ x.T.double()": "Both must have the same dtype",
+    "x @ x.T.double()": "All must have the same dtype",
     "x if x > 0 and x < 1 else 0": "`if`, `and`, `or` and `not` need one truth value",
     "x & (x > 0)": BOOL,
     "~x": BOOL,
@@ -43,6 +45,7 @@ LINES = {
     "torch.arange(3).softmax(dim=0)": WHOLE,
     "torch.arange(3).mean()": WHOLE,
     "(x > 0).softmax(dim=0)": WHOLE,
+    "(x > 0) @ (x.T > 0)": WHOLE,
     "my_wieghts @ x": "Nothing is called my_wieghts there",
     "[].append(x) + x": "Something there is None",
     "x.T(0)": "Parentheses call a function",
@@ -50,7 +53,7 @@ LINES = {
     "(lambda y: [y.exp() for z in [y.add_(1)]])(torch.nn.Parameter(x).exp().exp())[0].sum().backward()": (
         "The backward pass needs the values that were overwritten"
     ),
-    "x.detach().sum().backward()": "It depends on nothing that has a gradient",
+    "x.detach().sum().backward()": "No gradient can flow back from it",
     "my_work(x)": "The function calls itself without an end.",
 }
 
