@@ -40,7 +40,7 @@ MEANINGS = {
     ),
     re.compile(r"^index out of range in self|is out of bounds"): marked(
         "An id or index doesn't fit: the largest is the size of that axis minus 1 (of a table: its rows; of classes: "
-        "their number). Ids and classes can't be negative."
+        "their number). Ids can't be negative, nor classes, except for `ignore_index`."
     ),
     re.compile(r"^only one element tensors|cannot be converted to Scalar"): marked(
         "Expected there: a tensor with one number. (`torch.stack` makes one tensor of a list of tensors.)"
