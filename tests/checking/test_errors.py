@@ -1,9 +1,11 @@
 """What a learner reads when an answer raises one of torch's or Python's common errors."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from lessons.checking.engine import Exercise
+from lessons.checking.engine import Exercise, Mistake
 from lessons.checking.errors import MEANINGS, meaning
 from lessons.checking.running import Case
 from tests.checking.test_engine import cell
@@ -67,6 +69,19 @@ def test_a_common_error_is_explained(line, begins):
 def test_each_meaning_has_a_line_that_raises_its_error():
     texts = [text.format(count=12, name="my_wieghts") for text in MEANINGS.values()]
     assert [text for text in texts if not text.startswith(tuple(LINES.values()))] == []
+
+
+def test_a_known_mistake_says_its_own():
+    product = "def my_work(x):\n    return x @ x\n"
+    known = replace(WORK, mistakes=[Mistake(lambda x: x @ x, "x isn't square.")])
+    message = known.check(cell(product, "my_work")).message
+    assert message.startswith("x isn't square.\nIt raised RuntimeError: mat1") and PRODUCT not in message
+
+
+def test_an_error_outside_the_answer_has_no_meaning():
+    used = replace(WORK, call=lambda function, x: function(x)[2])
+    message = used.check(cell("def my_work(x):\n    return x[:2]\n", "my_work")).message
+    assert "It raised IndexError: index 2 is out of bounds" in message and "doesn't fit" not in message
 
 
 def test_another_error_has_no_meaning():
