@@ -2,6 +2,7 @@
 
 import ast
 import textwrap
+from functools import cache
 
 import pytest
 
@@ -120,6 +121,7 @@ def in_signs(message):
     )
 
 
+@cache
 def shape(source):
     """The code without what its strings and comments say."""
     tree = ast.parse("\n".join("#" + line if line[:1] in "%!" else line for line in source.splitlines()))

@@ -10,6 +10,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from unicodedata import east_asian_width
 
@@ -54,8 +55,9 @@ def translated(kind: str, source: str, lookup: Lookup) -> str:
     return source
 
 
-def parts(kind: str, source: str) -> list[Part]:
-    return sorted(of_markdown(source) if kind == "markdown" else of_code(source), key=lambda part: part.start)
+@cache
+def parts(kind: str, source: str) -> tuple[Part, ...]:
+    return tuple(sorted(of_markdown(source) if kind == "markdown" else of_code(source), key=lambda part: part.start))
 
 
 def of_markdown(source: str) -> Iterator[Part]:
@@ -118,22 +120,22 @@ def strings(source: str) -> Iterator[Part]:
     def place(line: int, byte: int) -> int:
         return starts[line - 1] + len(lines[line - 1].encode()[:byte].decode())
 
-    tree = ast.parse(source)
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    nodes = list(ast.walk(ast.parse(source)))
+    inside = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     labels = {
         id(keyword.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call)
         for keyword in node.keywords
         if keyword.arg in LABELS
     } | {
         id(value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values)
         if isinstance(key, ast.Constant) and key.value in LABELS
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             message = template(node)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
