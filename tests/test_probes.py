@@ -312,9 +312,10 @@ def check_that_a_leak_is_found(name, draws):
     assert sum(bool(leaks(function, draw())) for _ in range(draws)) == draws
 
 
+@pytest.mark.parametrize("draws", [3, pytest.param(10, marks=pytest.mark.thorough("3 find what most defects lose"))])
 @pytest.mark.parametrize("name", REVIEWED | LEAKS)
-def test_a_leak_is_found_whatever_is_drawn(name):
-    check_that_a_leak_is_found(name, draws=10)
+def test_a_leak_is_found_whatever_is_drawn(name, draws):
+    check_that_a_leak_is_found(name, draws)
 
 
 @pytest.mark.thorough("100 draws each")

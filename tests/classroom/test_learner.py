@@ -1,6 +1,7 @@
 """What a learner of a class finds at home."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -11,10 +12,16 @@ from tools.classroom.learner import LINKED, prepare
 from tools.copies import ROOT
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("learner") / "course"
+    assert prepare(folder) == []
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path):
-    assert prepare(tmp_path / "course") == []
-    return tmp_path / "course"
+def folder(prepared, tmp_path):
+    return shutil.copytree(prepared, tmp_path / "course", symlinks=True)
 
 
 def test_it_looks_like_the_course_with_copies_of_their_own(folder):

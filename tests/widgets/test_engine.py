@@ -73,7 +73,7 @@ def told(model, **more):
 
 
 @pytest.mark.parametrize(
-    ("count", "seed"), [(100, 0), pytest.param(400, 1, marks=pytest.mark.thorough("400 models in torch take 10 s"))]
+    ("count", "seed"), [(40, 0), pytest.param(400, 1, marks=pytest.mark.thorough("400 models in torch take 10 s"))]
 )
 def test_all_numbers_are_those_of_torch(compute, count, seed):
     cases = engine_cases.cases(count, seed)
@@ -86,7 +86,7 @@ def test_all_numbers_are_those_of_torch(compute, count, seed):
     wanted += [("kind", kind) for kind in KINDS] + [("num_decoder_layers", x) for x in (None, 1, 2)]
     names = ["norm_first", "tie_embeddings", "share_embeddings"]
     wanted += [(name, x) for name in names for x in (True, False)] + [("final_norm", x) for x in (None, True, False)]
-    assert min(occurs[each] for each in wanted) > 3
+    assert min(occurs[each] for each in wanted) > 1
 
 
 def test_what_looks_ahead_is_computed_again_for_each_token(compute):
@@ -101,12 +101,13 @@ def test_what_looks_ahead_is_computed_again_for_each_token(compute):
     assert not any(engine_cases.compare(case, answer) for case, answer in zip(cases, answers, strict=True))
 
 
-def test_a_draft_makes_no_difference(compute):
+@pytest.mark.parametrize("count", [30, pytest.param(60, marks=pytest.mark.thorough("takes 2 s"))])
+def test_a_draft_makes_no_difference(compute, count):
     """What looks ahead takes none; else a right draft is all that is computed."""
-    cases = [engine_cases.draw(random.Random(i), i) for i in range(60) if i % 10 != 9]
+    cases = [engine_cases.draw(random.Random(i), i) for i in range(count) if i % 10 != 9]
     answers = compute(DRAFTED, [engine_cases.told(case) for case in cases])
     assert all(all(answer[:2]) for answer in answers)
-    assert 20 < sum(found for *_, found in answers) < len(cases)
+    assert count / 3 < sum(found for *_, found in answers) < len(cases)
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.thorough("takes 10 s"))])
@@ -121,9 +122,10 @@ def test_the_translator_translates_alike(compute, count):
     assert compute(GREEDY, told(model, sentences=rows, **special)) == expected
 
 
-def test_a_reader_forgets_what_differs_and_reads_what_is_new(compute):
+@pytest.mark.parametrize("count", [10, pytest.param(40, marks=pytest.mark.thorough("takes 3 s"))])
+def test_a_reader_forgets_what_differs_and_reads_what_is_new(compute, count):
     """Sentences that share a beginning, none, or all; one is read again, shorter and longer."""
-    cases = [engine_cases.draw(random.Random(i), i) for i in range(40) if i % 10 != 9]
+    cases = [engine_cases.draw(random.Random(i), i) for i in range(count) if i % 10 != 9]
     told_all, wanted = [], []
     for number, case in enumerate(cases):
         chance, words = random.Random(number), range(case.model.config.tgt_vocab_size)
