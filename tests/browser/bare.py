@@ -68,6 +68,13 @@ def serve():
         server.shutdown()
 
 
+def give_clipboard(page, has_one):
+    """A clipboard that keeps its text in window.copied, or none, as on a page that comes without encryption."""
+    clipboard = "{ writeText: async (text) => (window.copied = text) }" if has_one else "undefined"
+    page.evaluate("delete window.copied")
+    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard}, configurable: true }})")
+
+
 def open_page(browser):
     """A page to load() the widgets into; page.complaints collects errors and console errors."""
     page = browser.new_page(viewport=VIEWPORT)

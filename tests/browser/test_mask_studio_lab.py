@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import bare
+
 SHOW = "from lessons.widgets import MaskStudio\nstudio = MaskStudio()\nstudio"
 READ = "print(studio.edits, studio.allowed[1, 3].item(), studio.convention, studio.kind, studio.history)"
 CHANGE = 'studio.kind = "cross-attention"\nstudio.toggle(2, 5)\nstudio.fill = "0 after the softmax"'
@@ -71,3 +73,9 @@ def test_python_reaches_every_view(lab):
     second.locator("summary").click()
     expect(second.locator(".lw-code")).to_have_count(4)
     expect(second.locator(".lw-code pre").first).to_contain_text("from lessons import masks")
+
+    bare.give_clipboard(lab.page, True)
+    last = second.locator(".lw-code").last
+    last.get_by_role("button", name=f"Copy the code for {last.locator('header > span').first.text_content()}").click()
+    expect(last.get_by_role("status")).to_have_text("Copied")
+    assert lab.page.evaluate("window.copied") == last.locator("pre").text_content()

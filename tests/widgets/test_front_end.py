@@ -53,7 +53,9 @@ def test_what_is_imported_is_there_and_is_used(path):
     body = re.sub(r"^import .*\n", "", script, flags=re.MULTILINE)
     for names, address in re.findall(r'^import \{ ([^}]*) \} from "(\.[^"]+)";$', script, flags=re.MULTILINE):
         exported = set(
-            re.findall(r"^export (?:const|function|class) (\w+)", source((path.parent / address).resolve()), re.M)
+            re.findall(
+                r"^export (?:const|(?:async )?function|class) (\w+)", source((path.parent / address).resolve()), re.M
+            )
         )
         assert set(names.split(", ")) <= exported, address
         for name in names.split(", "):
@@ -64,5 +66,5 @@ def test_what_is_imported_is_there_and_is_used(path):
 def test_a_front_end_is_one_module_in_which_each_name_is_new(name):
     module = front_end(name)
     assert not re.search(r"^import ", module, flags=re.MULTILINE)
-    defined = re.findall(r"^(?:export )?(?:const|let|function|class) (\w+)", module, flags=re.MULTILINE)
+    defined = re.findall(r"^(?:export )?(?:const|let|(?:async )?function|class) (\w+)", module, flags=re.MULTILINE)
     assert len(defined) == len(set(defined)), sorted({x for x in defined if defined.count(x) > 1})

@@ -1,5 +1,6 @@
 import { AFTER, BEFORE, BILLION, CONVENTIONS, CROSS, DECODER, ENCODER, FILLS, INFINITE, KINDS, MAX_TOKENS } from "../shared/constants.js";
 import { formatNumber, isOne, readMatrix, sumOf } from "../shared/numbers.js";
+import { copy, copyButton } from "../shared/copying.js";
 import { QUIET, claim } from "../shared/markup.js";
 import { VISIBLE } from "../shared/palette.js";
 import { fillScores, fillWeights, mix } from "../shared/attention.js";
@@ -99,7 +100,9 @@ class Studio extends View {
     this.find("undo").addEventListener("click", () => this.undo());
     this.find("reset").addEventListener("click", () => this.edit(this.model.get("edits")));
     this.find("code").addEventListener("toggle", () => this.askForCode());
-    this.find("snippets").addEventListener("click", (event) => this.copy(event.target));
+    this.find("snippets").addEventListener("click", ({ target }) => {
+      if (target.tagName === "BUTTON") copy(target, target.closest("section").querySelector("pre"));
+    });
     this.root.addEventListener("keydown", (event) => this.pressKey(event));
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => {
       if (width === this.width) return;
@@ -259,25 +262,11 @@ class Studio extends View {
     this.find("snippets").replaceChildren(...Object.entries(message.snippets).map(([name, code]) => {
       const item = document.createElement("section");
       item.className = "lw-code";
-      item.innerHTML = `<header><span></span><button type="button" ${QUIET}>${worded("Copy")}</button></header><pre tabindex="0"></pre>`;
+      item.innerHTML = `<header><span></span>${copyButton(worded("Copy the code for {name}", { name }))}</header><pre tabindex="0"></pre>`;
       item.querySelector("span").textContent = name;
-      item.querySelector("button").setAttribute("aria-label", worded("Copy the code for {name}", { name }));
       item.querySelector("pre").textContent = code;
       return item;
     }));
-  }
-
-  async copy(button) {
-    if (button.tagName !== "BUTTON") return;
-    const pre = button.closest("section").querySelector("pre");
-    try {
-      await navigator.clipboard.writeText(pre.textContent);
-      button.textContent = worded("Copied");
-    } catch {
-      getSelection().selectAllChildren(pre); // no clipboard here: select it, for Ctrl+C
-      button.textContent = worded("Selected: press Ctrl+C");
-    }
-    setTimeout(() => (button.textContent = worded("Copy")), 1500);
   }
 }
 

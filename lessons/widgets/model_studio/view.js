@@ -1,4 +1,5 @@
 import { View, asWidget, button, slider } from "../shared/parts.js";
+import { copy, copyButton } from "../shared/copying.js";
 import { ARROWS, QUIET, claim, escapeText, focusOf } from "../shared/markup.js";
 import { formatNumber } from "../shared/numbers.js";
 import { HIGHEST, HISTORY, LOWEST, MOST_CHANGES } from "./constants.js";
@@ -52,7 +53,7 @@ const frame = () => `
       </section>
       <p class="lw-warning" data-part="warning" role="status"></p>
       <p class="lw-aloud" data-part="told" role="status"></p>
-      <div class="ms-foot"><details data-part="code"><summary ${QUIET}>${worded("The same in Python")}</summary><pre tabindex="0" role="region" aria-label="Python" ${QUIET}></pre></details>
+      <div class="ms-foot"><details data-part="code"><summary ${QUIET}>${worded("The same in Python")}</summary><div class="ms-code">${copyButton()}<pre tabindex="0" role="region" aria-label="Python" ${QUIET}></pre></div></details>
         <details data-part="keys"><summary ${QUIET}>${worded("Keyboard")}</summary><ul>${KEYS.map((key) => `<li>${worded(key)}</li>`).join("")}</ul></details></div>
     </div>
     <div class="ms-views" role="group" aria-label="${worded("what is shown below")}"><button type="button" data-part="outside" ${QUIET}>${worded("The whole model")}</button><button
@@ -94,6 +95,7 @@ class ModelStudioView extends View {
       this.schedule();
     });
     this.find("code").addEventListener("toggle", () => this.schedule());
+    this.find("code").querySelector("button").addEventListener("click", ({ target }) => copy(target, target.parentElement.querySelector("pre")));
     for (const [one, other] of [["code", "keys"], ["keys", "code"]]) // they open over the same place
       this.find(one).firstElementChild.addEventListener("click", () => (this.find(other).open = false));
     for (const [name, key] of [["undo", "Z"], ["redo", "Y"]]) this.find(name).setAttribute("aria-keyshortcuts", `Control+${key}`);
