@@ -48,7 +48,7 @@ def test_an_account_of_the_machine_never_becomes_a_learner(tmp_path, commands, n
     assert commands == []
 
 
-def test_each_account_gets_a_password_of_its_own_once(tmp_path, commands):
+def test_each_account_gets_a_password_of_its_own_once(tmp_path, commands, monkeypatch):
     sheet = tmp_path / "sheet"
     assert make(["anna-x", "ben-x"], "course-learners", sheet) == ["anna-x", "ben-x"]
     first = passwords(sheet)
@@ -57,9 +57,24 @@ def test_each_account_gets_a_password_of_its_own_once(tmp_path, commands):
     assert min(map(len, first.values())) == 10
     assert stat.S_IMODE(sheet.stat().st_mode) == 0o600
     assert commands[-1] == (("chpasswd",), "".join(f"{name}:{password}\n" for name, password in first.items()))
+    there = {"anna-x", "ben-x"}
+    monkeypatch.setattr(accounts, "exists", lambda name: name in there)
+    monkeypatch.setattr(accounts, "members", lambda group: sorted(there))
     make(["anna-x", "ben-x", "chen-x"], "course-learners", sheet)
     assert passwords(sheet) == {**first, "chen-x": passwords(sheet)["chen-x"]}
     assert commands[-1][1].startswith("chen-x:")
+
+
+def test_an_account_that_was_removed_and_comes_back_gets_a_new_password(tmp_path, commands, monkeypatch):
+    sheet = tmp_path / "sheet"
+    make(["anna-x", "ben-x"], "course-learners", sheet)
+    before = passwords(sheet)
+    monkeypatch.setattr(accounts, "exists", lambda name: name == "ben-x")
+    monkeypatch.setattr(accounts, "members", lambda group: ["ben-x"])
+    assert make(["anna-x", "ben-x"], "course-learners", sheet) == ["anna-x"]
+    after = passwords(sheet)
+    assert after["anna-x"] != before["anna-x"] and after["ben-x"] == before["ben-x"]
+    assert commands[-1] == (("chpasswd",), f"anna-x:{after['anna-x']}\n")
 
 
 def test_what_others_cant_read_or_could_change_is_named():

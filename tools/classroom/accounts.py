@@ -57,10 +57,11 @@ def make(names: Sequence[str], group: str, sheet: Path) -> list[str]:
     for name in new:
         _system("useradd", "--create-home", "--key", "HOME_MODE=0700", "--groups", group, "--shell", "/bin/bash", name)
     known = passwords(sheet)
-    unknown = {name: "".join(secrets.choice(LETTERS) for _ in range(10)) for name in names if name not in known}
-    if unknown:
-        _keep(sheet, {**known, **unknown})
-        _system("chpasswd", said="".join(f"{name}:{password}\n" for name, password in unknown.items()))
+    without = [name for name in names if name in new or name not in known]
+    fresh = {name: "".join(secrets.choice(LETTERS) for _ in range(10)) for name in without}
+    if fresh:
+        _keep(sheet, {**known, **fresh})
+        _system("chpasswd", said="".join(f"{name}:{password}\n" for name, password in fresh.items()))
     return new
 
 
