@@ -40,7 +40,6 @@ WIDTH, QUALITY = 736, 30  # of the picture that the front page opens with
 
 # From the files in class/ to the pages that they become.
 LINKS = {
-    "(../README.md#lessons-and-widgets)": "(index.md)",
     "(README.md#the-teachers-overview)": "(class.md#The-teacher's-overview)",
     "(README.md)": "(class.md)",
     "(TEACHING.md)": "(teachers.md)",
