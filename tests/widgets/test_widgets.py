@@ -67,7 +67,8 @@ HOSTILE = [
 
 def shared(widget):
     """What both sides know of a widget."""
-    return {name: value for name, value in widget.get_state().items() if name in own_traits(widget)}
+    own = own_traits(widget)
+    return {name: value for name, value in widget.get_state().items() if name in own}
 
 
 def own_traits(widget):
