@@ -371,11 +371,12 @@ def test_memory_is_a_few_bytes_for_each_piece(tmp_path):
     path = write_pairs(tmp_path / "pairs.tsv", 5000)
     tracemalloc.start()
     task = SentencePairs(path, vocab_size=300, max_len=200)
-    kept = tracemalloc.get_traced_memory()[0]
+    kept, highest = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     pieces = sum(len(side._ids) for sides in task._splits.values() for side in sides)
     assert pieces > 130_000
     assert kept < 7 * pieces
+    assert highest < 20 * pieces, "all pairs are in memory at once"
 
 
 # the pieces of words
