@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessible import told, violations
+from tests.browser.lab import SLOW
 from tests.browser.test_every_widget import DARK
 
 SHOW = """import time
@@ -85,3 +86,19 @@ def test_it_is_accessible_in_both_themes_and_fits_a_phone(lab, theme):
     assert not found, told(found)
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 17, 17)"}[theme]
     assert wide <= 1
+
+
+def test_it_answers_though_its_module_came_late(lab):
+    """anywidget gives up a model whose module is not there after two seconds; here, at once."""
+    lab.page.evaluate("""() => {
+        window.patience = AbortSignal.timeout;
+        AbortSignal.timeout = () => ({ addEventListener: (_, giveUp) => giveUp() }); }""")
+    lab.run_cell(0)
+    picture = lab.notebook.locator(".fe-box img")
+    expect(picture).to_have_attribute("alt", "The figure that weights(d=25, kind='sharp') gives")
+    lab.page.evaluate("AbortSignal.timeout = patience")
+    lab.notebook.get_by_role("slider", name="d").focus()
+    lab.page.keyboard.press("ArrowLeft")
+    expect(picture).to_have_attribute("alt", "The figure that weights(d=24, kind='sharp') gives")
+    assert lab.page_errors == [SLOW]
+    lab.page_errors.clear()

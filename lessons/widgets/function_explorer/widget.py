@@ -51,7 +51,7 @@ class Explorer(VBox):
         self.controls = make_controls(function, controls)
         self._random = torch.get_rng_state()
         self._result = Result("", "")
-        # A later message can get lost: anywidget drops those to a widget that a busy page did not load within 2 s.
+        # A message could get lost: anywidget drops those to a widget that a busy page does not load within 2 s.
         self._shown = Shown(**self._try())
         super().__init__([*self.controls.values(), self._shown])
         self.add_class("fe-box")

@@ -111,8 +111,27 @@ export class View {
   }
 }
 
+/**
+ * anywidget 0.11 gives up a model whose module is not there after two seconds, as on a busy page: it drops what Python
+ * says, for ever. When this runs, the module is there, so what Python says from now on goes to ipywidgets itself.
+ */
+function hearPython(model) {
+  const wording = model.get("wording");
+  let whole; // anywidget gives a part of the model; a listener gets the whole
+  const keep = (changed) => (whole = changed);
+  model.on("change:wording", keep);
+  for (const said of [{ ...wording, language: null }, wording]) model.set("wording", said);
+  model.off("change:wording", keep);
+  if (!whole?.comm?.jsServicesComm) return; // it hears in another way, or there is no Python
+  const ofIpywidgets = Object.getPrototypeOf(Object.getPrototypeOf(whole));
+  whole.comm.on_msg(ofIpywidgets._handle_comm_msg.bind(whole));
+}
+
 /** What anywidget wants of a module. */
 export const asWidget = (Class) => ({
+  initialize({ model }) {
+    hearPython(model);
+  },
   render({ model, el }) {
     const view = new Class(model, el);
     return () => view.stop();
