@@ -120,6 +120,7 @@ def test_a_lesson_runs_and_each_of_its_widgets_answers(any_browser, server, clea
     if lesson.slider:
         slider, words = lesson.slider
         any_browser.wait_for(f'.fe-box [aria-label="{slider}"]')
-        any_browser.move(f'.fe-box [aria-label="{slider}"]', "ArrowRight")
+        any_browser.focus(f'.fe-box [aria-label="{slider}"]')
+        any_browser.press("ArrowRight")
         any_browser.wait_until(FIGURE, words)
     assert [said for said in any_browser.complaints() if said != f"Error: {SLOW}"] == []

@@ -3,21 +3,12 @@
 import psutil
 import pytest
 
-from tests.browser.visitors import VALUE
-
 in_webkit = pytest.mark.parametrize("any_browser", ["webkit"], indirect=True)
 
 LATE = """() => setTimeout(() => {
     document.body.innerHTML = "<button>press</button>";
     document.querySelector("button").onclick = (event) => { event.target.textContent = "pressed"; };
 }, 500)"""
-
-SLIDER = """() => {
-    document.body.innerHTML = '<p role="slider" tabindex="0" aria-valuenow="1">';
-    const slider = document.body.firstChild;
-    slider.onkeydown = () => slider.setAttribute("aria-valuenow", Number(slider.getAttribute("aria-valuenow")) + 1);
-    slider.addEventListener("focus", () => slider.blur(), { once: true });
-}"""
 
 
 @in_webkit  # the others wait by themselves
@@ -27,14 +18,6 @@ def test_a_click_waits_for_what_it_clicks(any_browser):
     any_browser.click("button")
     any_browser.wait_for("button", "pressed")
     assert any_browser.complaints() == []
-
-
-@pytest.mark.parametrize("any_browser", ["firefox", "webkit"], indirect=True)
-def test_a_slider_moves_one_step_though_something_takes_the_focus(any_browser):
-    any_browser.goto("data:text/html,<body></body>")
-    any_browser.evaluate(SLIDER)
-    any_browser.move("p", "ArrowRight")
-    assert any_browser.evaluate(VALUE, "p") == "2"
 
 
 @pytest.fixture(scope="module")

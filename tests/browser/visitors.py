@@ -21,8 +21,6 @@ SHOWN = """([selector, text]) => {
     return element?.getClientRects().length > 0 && (text === null || element.textContent.trim() === text);
 }"""
 
-VALUE = "slider => document.querySelector(slider).getAttribute('aria-valuenow')"
-FOCUSED = "selector => document.activeElement === document.querySelector(selector)"
 NOTE_ERRORS = """() => {
     window.errors = [];
     const note = (what) => errors.push(String(what));
@@ -58,20 +56,6 @@ class Visitor:
 
     def focus(self, selector):
         self.evaluate("selector => document.querySelector(selector).focus()", selector)
-
-    def move(self, slider, key):
-        """Press a key on a slider; once more if it has not moved and the focus is elsewhere, as JupyterLab takes it."""
-        before = self.evaluate(VALUE, slider)
-
-        def moved():
-            if self.evaluate(VALUE, slider) != before:
-                return True
-            if not self.evaluate(FOCUSED, slider):
-                self.focus(slider)
-                self.press(key)
-            return False
-
-        wait_for(moved)
 
 
 class PlaywrightVisitor(Visitor):
