@@ -122,9 +122,8 @@ function hearPython(model) {
   model.on("change:wording", keep);
   for (const said of [{ ...wording, language: null }, wording]) model.set("wording", said);
   model.off("change:wording", keep);
-  if (!whole?.comm?.jsServicesComm) return; // it hears in another way, or there is no Python
-  const ofIpywidgets = Object.getPrototypeOf(Object.getPrototypeOf(whole));
-  whole.comm.on_msg(ofIpywidgets._handle_comm_msg.bind(whole));
+  const handle = whole?.comm?.jsServicesComm && Object.getPrototypeOf(Object.getPrototypeOf(whole))._handle_comm_msg;
+  if (handle) whole.comm.on_msg(handle.bind(whole)); // else it hears in another way, or there is no Python
 }
 
 /** What anywidget wants of a module. */
