@@ -1,11 +1,11 @@
 import { QUIET, escapeText } from "./markup.js";
 import { worded } from "./words.js";
 
-// A button that copies code, and says so on itself and aloud.
+// A button that copies code, and says so, also to a screen reader.
 
 const SAID_FOR = 1500; // milliseconds
 
-/** label: what a screen reader calls it, if more than one of them is there. */
+/** label: what a screen reader calls it, if there are several. */
 export const copyButton = (label = worded("Copy")) =>
   `<button type="button" class="lw-copy" aria-label="${escapeText(label)}" ${QUIET}>${worded("Copy")}</button><span class="lw-aloud" role="status"></span>`;
 

@@ -113,7 +113,7 @@ export class View {
 
 /**
  * anywidget 0.11 gives up a model whose module is not there after two seconds, as on a busy page: it drops what Python
- * says, for ever. When this runs, the module is there, so what Python says from now on goes to ipywidgets itself.
+ * says, forever. When this runs, the module is there, so what Python says from now on goes to ipywidgets itself.
  */
 function hearPython(model) {
   const wording = model.get("wording");
