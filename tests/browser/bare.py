@@ -68,6 +68,21 @@ def serve():
         server.shutdown()
 
 
+NOTE = """button => {
+    const aloud = button.nextElementSibling;
+    window.noted = [];
+    new MutationObserver(() => noted.push([button.textContent, aloud.textContent])).observe(aloud, { childList: true });
+}"""
+
+
+def press_copy(page, button):
+    """What a button that copies says, and what is read aloud: then, and a moment later."""
+    button.evaluate(NOTE)
+    button.press("Enter")
+    page.wait_for_function("noted.length === 2")
+    return page.evaluate("noted")
+
+
 def give_clipboard(page, has_one):
     """A clipboard that keeps its text in window.copied, or none, as on a page that comes without encryption."""
     clipboard = "{ writeText: async (text) => (window.copied = text) }" if has_one else "undefined"
