@@ -13,6 +13,7 @@ LANGUAGES = [language for language in available() if language != ENGLISH]
 WORD = re.compile(r"[A-Za-z]{2,}")
 NUMBERS = {"tensor", "torch", "nan", "inf", "True", "False", "dtype", "bool", "Size", "float", "int", "None", "grad_fn"}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+NO_FONT = re.compile(r".*fonts-noto-cjk.*\n?")  # said once, on a machine without a font for Chinese
 DIFFERS = re.compile(r'class="measured"|<div><p>TrainingMonitor|^TrainingMonitor')  # from machine to machine
 # Where training takes most of the time, it takes fewer steps: its results differ between machines, and aren't compared.
 FEWER_STEPS = {
@@ -28,7 +29,8 @@ def said(cell):
     """What the cell shows, output by output: the text, and whether it is the same on each machine."""
     for output in cell.get("outputs", []):
         if output.output_type == "stream" and output.name == "stdout":
-            yield output.text, True
+            if text := NO_FONT.sub("", output.text):
+                yield text, True
         elif output.output_type in ("execute_result", "display_data"):
             data = output.data
             texts = [data.get(kind, "") for kind in ("text/plain", "text/html")]
