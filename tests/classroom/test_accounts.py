@@ -77,6 +77,17 @@ def test_an_account_that_was_removed_and_comes_back_gets_a_new_password(tmp_path
     assert commands[-1] == (("chpasswd",), f"anna-x:{after['anna-x']}\n")
 
 
+def test_an_account_that_was_removed_leaves_the_sheet(tmp_path, commands, monkeypatch):
+    sheet = tmp_path / "sheet"
+    make(["anna-x", "ben-x"], "course-learners", sheet)
+    before = passwords(sheet)
+    monkeypatch.setattr(accounts, "exists", lambda name: name == "ben-x")
+    monkeypatch.setattr(accounts, "members", lambda group: ["ben-x"])
+    make(["ben-x"], "course-learners", sheet)
+    assert passwords(sheet) == {"ben-x": before["ben-x"]}
+    assert commands[-1] == (("groupadd", "--force", "course-learners"), "")
+
+
 def test_what_others_cant_read_or_could_change_is_named():
     with TemporaryDirectory() as folder:  # pytest's own are closed to others
         course = Path(folder, "course")

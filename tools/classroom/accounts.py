@@ -47,20 +47,22 @@ def members(group: str) -> list[str]:
 def make(names: Sequence[str], group: str, sheet: Path) -> list[str]:
     """Make the accounts that are missing. Their passwords go to the sheet, which only its owner can read.
 
+    An account that was removed since leaves the sheet.
     Returns the names of the new accounts. An account of the same name that isn't of this group is never touched.
     """
     for name in names:
         if exists(name) and name not in members(group):
             raise ClassError(f"{name!r} is already an account of this machine. Choose another name for the learner.")
     _system("groupadd", "--force", group)
+    listed = passwords(sheet)
+    known = {name: password for name, password in listed.items() if exists(name)}
     new = [name for name in names if not exists(name)]
     for name in new:
         _system("useradd", "--create-home", "--key", "HOME_MODE=0700", "--groups", group, "--shell", "/bin/bash", name)
-    known = passwords(sheet)
-    without = [name for name in names if name in new or name not in known]
-    fresh = {name: "".join(secrets.choice(LETTERS) for _ in range(10)) for name in without}
-    if fresh:
+    fresh = {name: "".join(secrets.choice(LETTERS) for _ in range(10)) for name in names if name not in known}
+    if {**known, **fresh} != listed:
         _keep(sheet, {**known, **fresh})
+    if fresh:
         _system("chpasswd", said="".join(f"{name}:{password}\n" for name, password in fresh.items()))
     return new
 
