@@ -342,7 +342,7 @@ def test_its_python_is_copied_or_else_selected(shown, studio, has_clipboard):
     code.locator("summary").press("Enter")
     expect(code.locator("pre")).to_contain_text("import")
     expect(code.locator(".lw-copy")).to_be_in_viewport(ratio=1)
-    said = "Copied" if has_clipboard else "Selected: press Ctrl+C"
+    said = "Copied" if has_clipboard else "Selected: press Ctrl+C (on a Mac ⌘C)"
     assert bare.press_copy(shown, code.locator(".lw-copy")) == [[said, said], ["Copy", ""]]
     assert shown.evaluate("window.copied ?? getSelection().toString()").strip() == studio.code().strip()
 

@@ -16,7 +16,7 @@ export async function copy(button, element) {
     await navigator.clipboard.writeText(element.textContent);
   } catch {
     getSelection().selectAllChildren(element);
-    said = worded("Selected: press Ctrl+C");
+    said = worded("Selected: press Ctrl+C (on a Mac ⌘C)");
   }
   const aloud = button.nextElementSibling;
   button.textContent = aloud.textContent = said;
