@@ -214,7 +214,7 @@ def test_the_stored_picture_is_small(sizes, labels):
 
 def test_text_is_a_short_description():
     expected = (
-        "HeadSplitter: x (1, 4, 6), num_heads 2, head_dim 3; step 3, exchange: (1, 2, 4, 3), strides (24, 3, 6, 1); "
+        "HeadSplitter: x (1, 4, 6), num_heads 2, head_dim 3; step 3, swap: (1, 2, 4, 3), strides (24, 3, 6, 1); "
         "view in one step: 18 out of place"
     )
     assert repr(HeadSplitter()) == expected

@@ -36,7 +36,7 @@ WAY: list[dict[str, Any]] = [
         "about": marked("The last axis is split in two: each token now has its heads."),
     },
     {
-        "name": marked("exchange"),
+        "name": marked("swap"),
         "variable": "heads",
         "code": "heads = cut.transpose(1, 2)",
         "axes": _SPLIT,
@@ -53,7 +53,7 @@ WAY: list[dict[str, Any]] = [
         ),
     },
     {
-        "name": marked("exchange back"),
+        "name": marked("swap back"),
         "variable": "back",
         "code": "back = computed.transpose(1, 2)",
         "axes": _CUT,

@@ -9,11 +9,11 @@ import { contiguous, indexOf, laidOut, permute, reshape, viewAs } from "./stride
 export function followHeads({ batch: B, length: T, num_heads: H, head_dim: d, compare }) {
   const D = H * d;
   const x = laidOut(Array.from({ length: B * T * D }, (_, id) => id), [B, T, D]);
-  const exchange = (tensor) => permute(tensor, [0, 2, 1, 3]);
+  const swap = (tensor) => permute(tensor, [0, 2, 1, 3]);
   const cut = viewAs(x, [B, T, H, d]);
-  const heads = exchange(cut);
+  const heads = swap(cut);
   const computed = contiguous(heads);
-  const back = exchange(computed);
+  const back = swap(computed);
   const wrong = {
     [STRAIGHT]: () => viewAs(x, [B, H, T, d]),
     [DEALT]: () => permute(viewAs(x, [B, T, d, H]), [0, 3, 1, 2]),
