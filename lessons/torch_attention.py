@@ -172,11 +172,11 @@ class MultiheadAttentionByHand(nn.Module):
 
     def heads_first(self, x: Tensor) -> Tensor:
         """(S, B, E) -> (B·H, S, d)"""
-        return x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)
+        return x.reshape(len(x), x.size(1) * self.num_heads, x.size(-1) // self.num_heads).transpose(0, 1)
 
     def join(self, heads: Tensor) -> Tensor:
         """(B·H, L, d) -> (L, B, E)"""
-        return heads.transpose(0, 1).reshape(heads.size(1), -1, self.sizes[0])
+        return heads.transpose(0, 1).reshape(heads.size(1), len(heads) // self.num_heads, self.sizes[0])
 
 
 def _check_settings(num_heads: int, dropout: float, **sizes: int) -> None:

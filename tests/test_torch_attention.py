@@ -243,6 +243,16 @@ def test_settings_that_are_refused(options, message):
         MultiheadAttentionByHand(**{"embed_dim": E, "num_heads": H, **options})
 
 
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize(("length", "batch", "keys"), [(L, 0, S), (0, B, S), (L, B, 0), (0, B, 0)])
+def test_empty_inputs_are_those_of_torch(length, batch, keys, batch_first):
+    inputs = [torch.randn(size, batch, E, dtype=torch.float64) for size in (length, keys, keys)]
+    inputs = [x.transpose(0, 1) for x in inputs] if batch_first else inputs
+    for ours, theirs in zip(*(module(*inputs) for module in pair(batch_first=batch_first))):
+        assert ours.shape == theirs.shape
+        assert_near(ours, theirs)
+
+
 def test_all_may_be_dropped_as_in_torch():
     assert_near(*(module(*draw())[0] for module in pair(dropout=1.0)))
 

@@ -284,7 +284,7 @@ MISTAKES = [
     Mistake(
         edited(
             MultiheadAttentionByHand,
-            "x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)",
+            "x.reshape(len(x), x.size(1) * self.num_heads, x.size(-1) // self.num_heads).transpose(0, 1)",
             "x.reshape(x.size(1) * self.num_heads, len(x), -1)",
         ),
         "Tokens are scrambled among the heads: (S, B, E) was read as (B·H, S, d) in one step. View as (S, B·H, d),"
@@ -293,7 +293,7 @@ MISTAKES = [
     Mistake(
         edited(
             MultiheadAttentionByHand,
-            "x.reshape(len(x), x.size(1) * self.num_heads, -1).transpose(0, 1)",
+            "x.reshape(len(x), x.size(1) * self.num_heads, x.size(-1) // self.num_heads).transpose(0, 1)",
             "x.transpose(0, 1).reshape(x.size(1) * self.num_heads, len(x), -1)",
         ),
         "Tokens are scrambled among the heads: (B, S, E) was read as (B, H, S, d) in one step. First cut each "
@@ -306,7 +306,7 @@ MISTAKES = [
         also=[
             edited(
                 MultiheadAttentionByHand,
-                "heads.transpose(0, 1).reshape(heads.size(1), -1, self.sizes[0])",
+                "heads.transpose(0, 1).reshape(heads.size(1), len(heads) // self.num_heads, self.sizes[0])",
                 "heads.reshape(-1, heads.size(1), self.sizes[0]).transpose(0, 1)",
             )
         ],
