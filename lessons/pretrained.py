@@ -25,7 +25,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from lessons import checkpoints
-from lessons._checks import above_zero, positive, whole
+from lessons._checks import above_zero, bool_mask, positive, whole
 from lessons.config import TransformerConfig
 from lessons.masks import padding
 from lessons.parity import from_bert_names
@@ -220,10 +220,13 @@ def one_head(model: SentenceEncoder, ids: Tensor, layer: int, head: int) -> tupl
 def mean_pooling(hidden: Tensor, real: Tensor) -> Tensor:
     """The mean of each sentence's token vectors, without padding, scaled to length 1.
 
-    hidden (B, S, D), real (B, S), True = a token, False = padding. Returns (B, D). Sentence-BERT, section 3.
+    hidden (B, S, D), real (B, S), True = a token, False = padding. Returns (B, D); a sentence that is
+    all padding is 0. Sentence-BERT, section 3.
     """
+    bool_mask("True = a token", real=real)
     kept = hidden.masked_fill(~real[..., None], 0.0)  # (B, S, D)
-    mean = kept.sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
+    count = real.sum(dim=1, keepdim=True).clamp(min=1)  # (B, 1)
+    mean = kept.sum(dim=1) / count  # (B, D)
     return F.normalize(mean, dim=-1)
 
 

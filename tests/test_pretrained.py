@@ -262,6 +262,16 @@ def test_mean_pooling_on_paper():
     torch.testing.assert_close(mean_pooling(hidden, real), torch.tensor([[0.6, 0.8], [0.0, 1.0]]))
 
 
+def test_mean_pooling_of_padding_alone_is_zero():
+    real = torch.tensor([[True, False], [False, False]])
+    assert mean_pooling(torch.ones(2, 2, 4), real).tolist() == [[0.5] * 4, [0.0] * 4]
+
+
+def test_mean_pooling_refuses_a_mask_of_numbers():
+    with pytest.raises(ValueError, match=r"real is a tensor of torch.int64; expected a bool tensor, True = a token"):
+        mean_pooling(torch.ones(1, 2, 4), torch.tensor([[1, 0]]))
+
+
 def bert_state(eps=1e-12, **options):
     """A small model of ours, and its weights as BERT names them."""
     torch.manual_seed(0)

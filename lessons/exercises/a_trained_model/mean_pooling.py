@@ -41,15 +41,18 @@ def _length_one(case, results) -> str | None:
     )
 
 
+_NOTHING_LEFT_IS_NAN = edited(mean_pooling, ".clamp(min=1)", "")  # 0 / 0, as learners write it
+
+
 def _without_ends(hidden, real):
     """The first and the last token of each sentence left out, as if [CLS] and [SEP] didn't count."""
     place = real.cumsum(dim=1) * real  # 1, 2, … at the tokens, 0 at the padding
-    return mean_pooling(hidden, (place > 1) & (place < real.sum(dim=1, keepdim=True)))
+    return _NOTHING_LEFT_IS_NAN(hidden, (place > 1) & (place < real.sum(dim=1, keepdim=True)))
 
 
 AS_IT_IS = ("F.normalize(mean, dim=-1)", "mean")
 EACH_TOKEN = ("hidden.masked_fill", "F.normalize(hidden, dim=-1).masked_fill")
-NOT_DIVIDED = ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.sum(dim=1)")
+NOT_DIVIDED = ("kept.sum(dim=1) / count", "kept.sum(dim=1)")
 
 
 pooling = Exercise(
@@ -61,7 +64,7 @@ pooling = Exercise(
     laws=(_length_one,),
     mistakes=[
         Mistake(
-            edited(mean_pooling, "kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "hidden.mean(dim=1)"),
+            edited(mean_pooling, "kept.sum(dim=1) / count", "hidden.mean(dim=1)"),
             "You counted the padding. A symptom: the vector of a sentence changes when a longer one is in the batch. "
             "real says which tokens count.",
         ),
@@ -82,7 +85,7 @@ pooling = Exercise(
             "That is the sum of the tokens, and its length is not 1. Divide each vector by its norm.",
         ),
         Mistake(
-            edited(mean_pooling, AS_IT_IS, ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.mean(dim=1)")),
+            edited(mean_pooling, AS_IT_IS, ("kept.sum(dim=1) / count", "kept.mean(dim=1)")),
             "The padding is set to 0 but still counted when dividing, and the length is not 1. (After "
             "normalization it no longer matters what you divided the sum by.)",
         ),
@@ -111,7 +114,7 @@ pooling = Exercise(
                     mean_pooling,
                     EACH_TOKEN,
                     AS_IT_IS,
-                    ("kept.sum(dim=1) / real.sum(dim=1, keepdim=True)", "kept.mean(dim=1)"),
+                    ("kept.sum(dim=1) / count", "kept.mean(dim=1)"),
                 ),
                 edited(mean_pooling, EACH_TOKEN, AS_IT_IS, NOT_DIVIDED),
             ),
