@@ -66,13 +66,14 @@ def generate_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 
 
 @contextmanager
 def evaluating(model: torch.nn.Module) -> Generator[None]:
-    """Inside `with`, the model is in eval mode; afterwards in its old mode."""
-    was = model.training
+    """Inside `with`, the model is in eval mode; afterwards each part in its old mode."""
+    modes = {part: part.training for part in model.modules()}
     model.eval()
     try:
         yield
     finally:
-        model.train(was)
+        for part, mode in modes.items():
+            part.training = mode
 
 
 def _device(model: torch.nn.Module) -> torch.device:

@@ -773,6 +773,15 @@ def test_measuring_needs_no_dropout_and_leaves_the_mode(mode):
     assert model.training is mode
 
 
+def test_measuring_leaves_the_mode_of_each_part():
+    model = make().model.train()
+    model.encoder.eval()
+    modes = [part.training for part in model.modules()]
+    with evaluating(model):
+        assert not any(part.training for part in model.modules())
+    assert [part.training for part in model.modules()] == modes
+
+
 @pytest.mark.thorough("trains until it has learned")
 def test_translate_gives_texts(learned):
     model, _ = learned
