@@ -202,6 +202,17 @@ def test_errors_of_the_decoders(decoder):
         written.forget(1)
 
 
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_ids_that_are_refused_leave_the_decoder_as_it_was(decoder):
+    ours, ids = model(), draw_ids(3, 3)
+    written = decoder(ours, SRC)
+    written.step(ids[:, :1])
+    with pytest.raises(ValueError, match="tgt contains 99"):
+        written.step(torch.full((3, 1), 99))
+    assert written.length == 1
+    torch.testing.assert_close(written.step(ids[:, 1:]), ours(SRC, ids)[0][:, 1:], atol=1e-12, rtol=0)
+
+
 @pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
 def test_a_model_with_hooks_of_either_kind_has_no_cache(register):
     ours = model()
@@ -294,6 +305,10 @@ def test_a_table_wants_probabilities():
         Table(lambda read: [0.5, 0.4]).step(torch.tensor([[1]]))
     with pytest.raises(ValueError, match="expected probabilities that sum to 1"):
         Table(lambda read: [-0.5, 1.5]).step(torch.tensor([[1]]))
+    table = Table(lambda read: [0.5, 0.5] if read == (1,) else [1.0, 1.0])
+    with pytest.raises(ValueError, match="expected probabilities that sum to 1"):
+        table.step(torch.tensor([[0]]))
+    assert table.length == 0 and table.step(torch.tensor([[1]])).exp().tolist() == [[[0.5, 0.5]]]
     with pytest.raises(ValueError, match=r"^steps is empty; expected one step or more$"):
         last([])
 
@@ -623,6 +638,19 @@ def test_errors_of_the_distribution(options, message):
         distribution(LOGITS, **options)
     with pytest.raises(ValueError, match=r"^logits has no axis; expected \(\.\.\., V\)$"):
         distribution(torch.tensor(1.0))
+
+
+REFUSED_OPTIONS = [{"temperature": -1.0}, {"top_k": 0}, {"top_p": 2.0}]
+
+
+@pytest.mark.parametrize("options", REFUSED_OPTIONS)
+def test_options_that_are_refused_leave_the_decoder_as_it_was(options):
+    table, draft = Table(trap), Table(trap)
+    with pytest.raises(ValueError, match=f"^{next(iter(options))} is "):
+        next(sample(table, VOCAB, generator=generator(), **options))
+    with pytest.raises(ValueError, match=f"^{next(iter(options))} is "):
+        next(speculative(draft, table, VOCAB, generator=generator(), **options))
+    assert table.length == draft.length == 0
 
 
 # --- speculative decoding --------------------------------------------------------------------------------------

@@ -88,8 +88,10 @@ class Recomputed(_KeepsIds):
     @torch.no_grad()
     def step(self, ids: Tensor) -> Tensor:
         _check_step(ids, self.batch_size)
-        self.ids = torch.cat([self.ids, ids], dim=1)
-        return self.model.decode(self.ids, self.memory, self.src)[:, -ids.size(1) :]
+        read = torch.cat([self.ids, ids], dim=1)  # (B, length + n)
+        logits = self.model.decode(read, self.memory, self.src)[:, -ids.size(1) :]
+        self.ids = read
+        return logits
 
     def select(self, rows: Tensor) -> None:
         self.ids, self.memory, self.src = self.ids[rows], self.memory[rows], self.src[rows]
@@ -303,9 +305,9 @@ class Table(_KeepsIds):
 
     def step(self, ids: Tensor) -> Tensor:
         _check_step(ids, self.batch_size)
-        start = self.length
-        self.ids = torch.cat([self.ids, ids], dim=1)
-        rows = [[self._probabilities(row[: end + 1]) for end in range(start, len(row))] for row in self.ids.tolist()]
+        read = torch.cat([self.ids, ids], dim=1)  # (B, length + n)
+        rows = [[self._probabilities(row[: end + 1]) for end in range(self.length, len(row))] for row in read.tolist()]
+        self.ids = read
         return torch.tensor(rows).log()
 
     def select(self, rows: Tensor) -> None:

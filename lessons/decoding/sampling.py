@@ -24,7 +24,9 @@ def distribution(
     top_p: then, only the smallest set of most likely tokens whose probabilities sum to p or more; normalized again.
         Among equally likely tokens at the edge, those with the smaller id stay.
     """
-    _check(logits, temperature, top_k, top_p)
+    if logits.dim() == 0:
+        raise ValueError("logits has no axis; expected (..., V)")
+    check_options(temperature, top_k, top_p)
     probabilities = (logits / temperature).softmax(dim=-1)  # (..., V)
     if top_k is None and top_p is None:
         return probabilities
@@ -53,6 +55,7 @@ def sample(
 
     generator: the source of the random numbers, on any device; the same generator state gives the same sentences.
     """
+    check_options(temperature, top_k, top_p)
 
     def choose(logits: Tensor) -> Tensor:
         probabilities = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
@@ -67,9 +70,8 @@ def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:
     return torch.multinomial(rows, 1, generator=generator).reshape(probabilities.shape[:-1]).to(probabilities.device)
 
 
-def _check(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> None:
-    if logits.dim() == 0:
-        raise ValueError("logits has no axis; expected (..., V)")
+def check_options(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """A ValueError for options that `distribution` doesn't take."""
     if not is_number(temperature) or not temperature > 0:
         raise refusal("temperature", temperature, "a number above 0; for the most likely token use greedy")
     optional(positive, top_k=top_k)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lessons._checks import positive
 from lessons.decoding.decoders import IncrementalDecoder
-from lessons.decoding.sampling import distribution, draw_ids
+from lessons.decoding.sampling import check_options, distribution, draw_ids
 from lessons.decoding.search import SpecialIds
 
 
@@ -49,6 +49,7 @@ def speculative(
     proposals: the most tokens that the draft model proposes per pass. The other options are those of `sample`.
     """
     positive(proposals=proposals, max_len=max_len)
+    check_options(temperature, top_k, top_p)
     _check_one_sentence(draft=draft, decoder=decoder)
     probabilities = partial(distribution, temperature=temperature, top_k=top_k, top_p=top_p)
     ids = (special.bos_id,)
