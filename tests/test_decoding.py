@@ -561,6 +561,12 @@ def test_temperature_divides_the_logits(temperature):
     torch.testing.assert_close(distribution(LOGITS, temperature=temperature), (LOGITS / temperature).softmax(-1))
 
 
+@pytest.mark.parametrize(("dtype", "temperature"), [(torch.half, 1e-4), (torch.float, 1e-38), (torch.double, 1e-308)])
+def test_at_a_very_low_temperature_the_likeliest_word_is_drawn(dtype, temperature):
+    logits = torch.tensor([[20.0, 10.0, -torch.inf], [-10.0, -10.0, -20.0]], dtype=dtype)
+    assert distribution(logits, temperature=temperature).tolist() == [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
+
+
 def test_top_k_keeps_k_words():
     torch.testing.assert_close(distribution(LOGITS, top_k=2), torch.tensor([P[0], P[1], 0, 0]) / (P[0] + P[1]))
     torch.testing.assert_close(distribution(LOGITS, top_k=9), P)
@@ -625,8 +631,12 @@ def test_options_reach_the_samples(options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0; for the most likely token use greedy"),
-        ({"temperature": float("nan")}, "temperature is nan"),
+        (
+            {"temperature": 0.0},
+            "temperature is 0.0; expected a finite number above 0; for the most likely .* use greedy",
+        ),
+        ({"temperature": math.nan}, "temperature is nan"),
+        ({"temperature": math.inf}, "temperature is inf; expected a finite number above 0"),
         ({"top_k": 0}, "top_k is 0; expected a whole number, 1 or more"),
         ({"top_k": 1.5}, "top_k is 1.5"),
         ({"top_p": 0.0}, "top_p is 0.0; expected a sum of probabilities above 0, up to 1"),

@@ -27,7 +27,8 @@ def distribution(
     if logits.dim() == 0:
         raise ValueError("logits has no axis; expected (..., V)")
     check_options(temperature, top_k, top_p)
-    probabilities = (logits / temperature).softmax(dim=-1)  # (..., V)
+    below = logits - logits.amax(dim=-1, keepdim=True)  # at most 0: divided by a small number, it can't be +inf
+    probabilities = (below / temperature).softmax(dim=-1)  # (..., V)
     if top_k is None and top_p is None:
         return probabilities
     ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)  # (..., V), most likely first
@@ -72,8 +73,8 @@ def draw_ids(probabilities: Tensor, generator: torch.Generator) -> Tensor:
 
 def check_options(temperature: float, top_k: int | None, top_p: float | None) -> None:
     """A ValueError for options that `distribution` doesn't take."""
-    if not is_number(temperature) or not temperature > 0:
-        raise refusal("temperature", temperature, "a number above 0; for the most likely token use greedy")
+    if not is_number(temperature) or not 0 < temperature < float("inf"):
+        raise refusal("temperature", temperature, "a finite number above 0; for the most likely token use greedy")
     optional(positive, top_k=top_k)
     if top_p is not None and (not is_number(top_p) or not 0 < top_p <= 1):
         raise refusal("top_p", top_p, "a sum of probabilities above 0, up to 1")
