@@ -59,7 +59,7 @@ def generate_all(model: Transformer, src: Tensor, task: Task, *, max_len: int = 
     A model with hooks, as inside `interventions.intervene`, works without a cache: more slowly.
     """
     with evaluating(model):
-        kind = Recomputed if has_hooks(model) else Cached
+        kind = Recomputed if has_hooks(model.modules()) else Cached
         decoder = kind(model, src.to(_device(model)))
         return last(greedy(decoder, task.tgt_vocab, max_len=max_len)).ids.cpu()
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from lessons._checks import one_of, optional, refusal, whole
 from lessons.attention import MultiHeadAttention
 from lessons.config import TransformerConfig
-from lessons.masks import causal
+from lessons.masks import causal, padding
 from lessons.transformer import Encoder, Transformer
 
 # What a kind of change needs, and what it may have in addition.
@@ -100,7 +100,8 @@ def intervene(model: Model, changes: Sequence[Change]) -> Generator[None]:
 
     The rules of masks are dropped first; then hidden tokens, blocked and allowed cells follow in the order given. A
     token that a sentence doesn't have is passed over. With a mask of your own, a rule that is dropped still allows what
-    the other rule allows. `Cached`, which calls no modules, refuses the model inside; `Recomputed` takes it.
+    the other rule allows. `Cached`, which calls no modules, refuses the model inside, in each step as well;
+    `Recomputed` takes it. If it was made before, it keeps the source as it was encoded then.
 
     What the model doesn't have (a place, a head, positions, an id, a decoder) raises a ValueError.
     """
@@ -111,9 +112,8 @@ def intervene(model: Model, changes: Sequence[Change]) -> Generator[None]:
         _check(change, model, places)
     with ExitStack() as stack:
         ids: dict[str, Tensor] = {}
-        embeddings = _embeddings(model)
-        for side, embedding in embeddings.items():
-            stack.callback(embedding.register_forward_pre_hook(_noting(ids, side)).remove)
+        if isinstance(model, Transformer):
+            stack.callback(model.tgt_embedding.register_forward_pre_hook(_noting(ids)).remove)
         for place, module in places.items():
             here = [change for change in changes if _concerns(change, place)]
             if isinstance(module, MultiHeadAttention):
@@ -125,7 +125,7 @@ def intervene(model: Model, changes: Sequence[Change]) -> Generator[None]:
                     stack.callback(module.out_proj.register_forward_pre_hook(hook).remove)
             if any(change.kind == "cut" for change in here):
                 stack.callback(module.register_forward_hook(_give_zero).remove)
-        for side in embeddings:
+        for side in _embeddings(model):
             order = [change for change in changes if change.kind.endswith("_positions") and change.side in (None, side)]
             for module in _positions(model, side) if order else ():
                 stack.callback(module.register_forward_hook(_moving(order), with_kwargs=True).remove)
@@ -204,9 +204,9 @@ def _positions(model: Model, side: str) -> list[nn.Module]:
     return [layer.self_attn.rotary for layer in layers if layer.self_attn.rotary is not None]
 
 
-def _noting(ids: dict[str, Tensor], side: str) -> Callable[..., None]:
+def _noting(ids: dict[str, Tensor]) -> Callable[..., None]:
     def note(_: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        ids[side] = inputs[0]
+        ids["tgt"] = inputs[0]
 
     return note
 
@@ -223,9 +223,12 @@ def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Ten
         size = (query.size(0), module.num_heads, query.size(1), key.size(1))
         allowed = options.get("allowed")
         allowed = torch.ones(size[2:], dtype=torch.bool, device=query.device) if allowed is None else allowed
-        if dropped:
-            real = ids[key_side] != model.config.tgt_pad_id  # asked only where the causal mask is dropped
-            allowed = allowed | _rules(real, dropped, causal_rule=_is_causal(place))
+        if dropped == {"drop_causal"}:
+            allowed = allowed | padding(ids["tgt"], pad_id=model.config.tgt_pad_id)
+        elif dropped == {"drop_padding"} and _is_causal(place):
+            allowed = allowed | causal(key.size(1), device=key.device)
+        elif dropped:
+            allowed = torch.ones_like(allowed)
         if cells:
             allowed = allowed.expand(size).clone()
             for change in cells:
@@ -233,14 +236,6 @@ def _masking(model: Model, place: str, changes: list[Change], ids: dict[str, Ten
         return inputs, {**options, "allowed": allowed}
 
     return change_mask
-
-
-def _rules(real: Tensor, dropped: set[str], *, causal_rule: bool) -> Tensor:
-    """What the rules that were not dropped allow, (B, 1, Q or 1, K). real: (B, K), False = padding."""
-    allowed = real[:, None, None] | ("drop_padding" in dropped)
-    if causal_rule and "drop_causal" not in dropped:
-        allowed = allowed & causal(real.size(1), device=real.device)
-    return allowed
 
 
 def _set_cells(allowed: Tensor, change: Change, key_side: str) -> None:

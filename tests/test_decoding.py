@@ -222,6 +222,18 @@ def test_a_model_with_hooks_of_either_kind_has_no_cache(register):
     Recomputed(ours, SRC)
 
 
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
+def test_a_cache_goes_on_when_the_hooks_are_gone(register):
+    ours, ids = model(), draw_ids(3, 2)
+    written = Cached(ours, SRC)
+    written.step(ids[:, :1])
+    hook = getattr(ours.out_proj, register)(lambda *_: None)
+    with pytest.raises(ValueError, match=r"model has hooks, .* pass over; expected one without, or Recomputed$"):
+        written.step(ids[:, 1:])
+    hook.remove()
+    torch.testing.assert_close(written.step(ids[:, 1:]), ours(SRC, ids)[0][:, 1:], atol=1e-12, rtol=0)
+
+
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_ids_that_are_no_words_are_an_error(positions):
     written = Cached(model(positions=positions), SRC)

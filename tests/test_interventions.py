@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lessons.config import TransformerConfig
-from lessons.decoding import Cached, Recomputed, greedy, last
+from lessons.decoding import Cached, Recomputed, beams, greedy, last
 from lessons.evaluation import translate
 from lessons.interventions import KINDS, Change, intervene, places_of
 from lessons.masks import causal, combine, padding
@@ -216,6 +216,40 @@ def test_a_forced_word_is_generated_and_the_rest_follows_from_it():
         forced = last(greedy(Recomputed(model, src), task.tgt_vocab, max_len=4)).ids[0]
     free = last(greedy(Recomputed(model, src), task.tgt_vocab, max_len=4)).ids[0]
     assert forced[:3].tolist() == [*free[:2].tolist(), 7] and free[2] != 7
+
+
+def test_beams_without_the_padding_rule_are_those_of_a_source_without_padding():
+    model, vocab, options = build(), Reversal().tgt_vocab, {"width": 3, "max_len": 5}
+    unpadded = build(src_pad_id=2)  # an id that the sources don't have
+    with intervene(model, [Change("drop_padding", at=at) for at in ("encoder.*", "*.cross_attn")]):
+        inside = beams(Recomputed(model, SRC), vocab, **options)
+    expected = beams(Recomputed(unpadded, SRC), vocab, **options)
+    for found, wanted in zip(inside, expected, strict=True):
+        assert [h.ids for h in found] == [h.ids for h in wanted]
+        assert [h.log_prob for h in found] == pytest.approx([h.log_prob for h in wanted], abs=1e-5)
+    assert inside[1][0].log_prob != pytest.approx(beams(Recomputed(model, SRC), vocab, **options)[1][0].log_prob)
+
+
+def test_a_decoder_from_before_takes_the_changes_of_the_decoder():
+    model = build()
+    before = Recomputed(model, SRC)
+    with torch.no_grad(), intervene(model, [Change("drop_padding")]):
+        inside = before.step(TGT)
+    memory = model.encode(SRC)
+    with torch.no_grad(), intervene(model, [Change("drop_padding", at="decoder.*")]):
+        same(inside, model.decode(TGT, memory, SRC))
+    differ(inside, logits(model))
+
+
+def test_a_cache_from_before_is_refused_inside():
+    model = build()
+    cached, ids = Cached(model, SRC), TGT[:, :1]
+    with (
+        intervene(model, [Change("cut", at="decoder.*.cross_attn")]),
+        pytest.raises(ValueError, match=r"model has hooks, which .* expected one without, or Recomputed"),
+    ):
+        cached.step(ids)
+    same(cached.step(ids), logits(model, tgt=ids))
 
 
 def test_the_translator_translates_inside_and_is_as_before_afterwards():

@@ -5,7 +5,7 @@ steps: Fast Transformer Decoding (arXiv 1911.02150), section 2.4.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import torch
@@ -105,10 +105,10 @@ class Cached:
     """
 
     def __init__(self, model: Transformer, src: Tensor):
-        """src (B, S), padded with the model's src_pad_id. A model with hooks raises a ValueError."""
+        """src (B, S), padded with the model's src_pad_id. Hooks in the model, now or in a step, raise a ValueError."""
         _check_mode(model)
-        if has_hooks(model):
-            raise ValueError("model has hooks, which the cache would pass over; expected one without, or Recomputed")
+        self.modules = list(model.modules())
+        _check_hooks(self.modules)
         self.model, self.src, self.length = model, src, 0
         with torch.no_grad():
             memory = model.encode(src)  # (B, S, D)
@@ -128,6 +128,7 @@ class Cached:
     @torch.no_grad()
     def step(self, ids: Tensor) -> Tensor:
         _check_step(ids, self.batch_size)
+        _check_hooks(self.modules)
         words = ids.flatten().tolist()
         x = self._embed(ids, words)  # (B·n, D)
         mask = self._tgt_mask(ids, words)
@@ -326,9 +327,14 @@ def _linear(x: Tensor, weights: tuple[Tensor, Tensor]) -> Tensor:
     return torch.addmm(bias, x, weight)
 
 
-def has_hooks(model: nn.Module) -> bool:
-    """Whether functions are called along with the model's modules, as inside `interventions.intervene`."""
-    return any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+def has_hooks(modules: Iterable[nn.Module]) -> bool:
+    """Whether functions are called along with the modules of a model, as inside `interventions.intervene`."""
+    return any(module._forward_hooks or module._forward_pre_hooks for module in modules)
+
+
+def _check_hooks(modules: Iterable[nn.Module]) -> None:
+    if has_hooks(modules):
+        raise ValueError("model has hooks, which the cache would pass over; expected one without, or Recomputed")
 
 
 def _check_mode(model: Transformer) -> None:

@@ -296,7 +296,7 @@ class DecodingExplorer(LessonWidget):
     def alone(self) -> dict[str, Any]:
         """The model and the sentence, if there is a model to read: a Table or a hook is known to Python only."""
         decoder = self._make_decoder()
-        if not isinstance(decoder, Cached | Reader) or has_hooks(decoder.model):
+        if not isinstance(decoder, Cached | Reader) or has_hooks(decoder.model.modules()):
             return {}
         packed, numbers = pack(decoder.model)
         special = {"bos": self.vocab.bos_id, "eos": self.vocab.eos_id, "pad": self.vocab.pad_id}
