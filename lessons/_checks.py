@@ -77,6 +77,21 @@ def bool_mask(meaning: str, /, **masks: object) -> None:
             raise ValueError(f"{name} is {kind(mask)}; expected a bool tensor, {meaning}")
 
 
+def mask_axes(**masks: Tensor) -> None:
+    """Masks for attention in several heads: (Q, K), or four axes."""
+    for name, mask in masks.items():
+        if mask.dim() not in (2, 4):
+            raise ValueError(
+                f"{name} has shape {tuple(mask.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three axes the "
+                f"first could be the batch or the heads; for one mask per sentence pass {name}[:, None]"
+            )
+
+
+def mask_fits(mask: Tensor, shape: tuple[int, ...]) -> bool:
+    """Whether a mask broadcasts to this shape."""
+    return mask.dim() <= len(shape) and all(a in (1, s) for a, s in zip(reversed(mask.shape), reversed(shape)))
+
+
 def attention_axes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> tuple[int, ...]:
     """Sizes that fit: q (..., Q, d), k (..., K, d), v (..., K, d_v), and a mask that broadcasts to (..., Q, K).
 
@@ -99,10 +114,7 @@ def attention_axes(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> t
         return leading
     bool_mask("True = may attend", allowed=allowed)
     scores_shape = (*leading, q.size(-2), k.size(-2))
-    fits = len(allowed.shape) <= len(scores_shape) and all(
-        a in (1, s) for a, s in zip(reversed(allowed.shape), reversed(scores_shape))
-    )
-    if not fits:
+    if not mask_fits(allowed, scores_shape):
         raise ValueError(
             f"allowed has shape {tuple(allowed.shape)}; expected one that broadcasts to {scores_shape}, "
             "whose last two axes are queries and keys"

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lessons._checks import attention_axes, fraction, optional, positive
+from lessons._checks import attention_axes, fraction, mask_axes, optional, positive
 from lessons.fast import fused_attention
 
 
@@ -176,8 +176,5 @@ def _check_module_inputs(
     if key.shape[:2] != value.shape[:2] or query.size(0) != key.size(0):
         shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
         raise ValueError(f"{shapes}; expected one batch size, and as many values as keys")
-    if isinstance(allowed, Tensor) and allowed.dim() not in (2, 4):
-        raise ValueError(
-            f"allowed has shape {tuple(allowed.shape)}; expected (Q, K) or four axes (B, H, Q, K): with three axes the "
-            "first could be the batch or the heads; for one mask per sentence pass allowed[:, None]"
-        )
+    if isinstance(allowed, Tensor):
+        mask_axes(allowed=allowed)

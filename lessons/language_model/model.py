@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from lessons._checks import bool_mask, kind
+from lessons._checks import bool_mask, kind, mask_axes, mask_fits
 from lessons.fast import Linear
 from lessons.language_model.cache import Cache
 from lessons.language_model.config import LanguageModelConfig
@@ -120,6 +120,8 @@ class LanguageModel(nn.Module):
             positions = torch.arange(start, start + ids.size(1), device=ids.device)
         else:
             _check_positions(positions, ids)
+        if mask is not None:
+            _check_mask(mask, ids, self.config.num_heads, 0 if cache is None else cache.length)
         x = self._embed(ids, positions)  # (B, T, D)
         allowed = _allowed(ids.size(1), mask, cache, ids.device)
         found: list[Tensor] = []
@@ -162,13 +164,9 @@ def _added(config: LanguageModelConfig) -> LearnedPositions | SinusoidalPosition
 
 def _allowed(num_new: int, mask: Tensor | None, cache: Cache | None, device: torch.device) -> Tensor | None:
     """The causal rule and the mask, for the keys in the order in which the cache returns them: (…, T, K), or None."""
-    if mask is not None:
-        bool_mask("True = may attend", mask=mask)
     if cache is None:
         return combine(causal(num_new, device=device), mask)
     total, keys = cache.length + num_new, cache.keys(num_new)  # (K,)
-    if mask is not None and mask.size(-1) not in (1, total):
-        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected (…, {total}): {cache.length} keys are cached")
     if mask is not None and mask.size(-1) == total:
         mask = mask[..., keys]
     if num_new == 1:
@@ -195,3 +193,14 @@ def _check_positions(positions: Tensor, ids: Tensor) -> None:
         raise ValueError(f"positions has shape {tuple(positions.shape)}; expected {expected}")
     if positions.numel() and int(positions.min()) < 0:
         raise ValueError(f"positions contains {int(positions.min())}; expected 0 or more")
+
+
+def _check_mask(mask: Tensor, ids: Tensor, num_heads: int, cached: int) -> None:
+    """A bad mask is refused here, before the first layer: its memory would be one step ahead of the others."""
+    bool_mask("True = may attend", mask=mask)
+    mask_axes(mask=mask)
+    shape = len(ids), num_heads, ids.size(1), cached + ids.size(1)
+    if not mask_fits(mask, shape):
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {shape}: {cached} keys are cached"
+        )

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lessons._checks import above_zero, kind, one_of, optional, positive
+from lessons._checks import above_zero, bool_mask, kind, mask_axes, one_of, optional, positive
 from lessons.attention import attend, join_heads, split_heads
 from lessons.fast import Linear
 from lessons.language_model.config import FEED_FORWARDS, NORMS, PAIRS
@@ -224,6 +224,9 @@ class GroupedQueryAttention(nn.Module):
         """
         if x.dim() != 3 or x.size(-1) != self.d_model:
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, T, {self.d_model})")
+        if allowed is not None:
+            bool_mask("True = may attend", allowed=allowed)
+            mask_axes(allowed=allowed)
         q = split_heads(self.q_proj(x), self.num_heads)  # (B, H, T, d)
         k = split_heads(self.k_proj(x), self.num_kv_heads)  # (B, H_kv, T, d)
         v = split_heads(self.v_proj(x), self.num_kv_heads)  # (B, H_kv, T, d)

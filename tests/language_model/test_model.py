@@ -170,9 +170,25 @@ def test_a_mask_may_be_the_same_for_all_keys():
     torch.testing.assert_close(found, MODEL(IDS))
 
 
+@pytest.mark.parametrize("window", [None, 3])
+@pytest.mark.parametrize("size", [(2, 6), (2, 1, 6), (6,), (2, 4, 1, 6), (3, 1, 1, 6), (1, 5)], ids=str)
+@torch.no_grad()
+def test_a_mask_that_is_refused_leaves_the_cache_as_it_was(size, window):
+    model, ids = scrambled(replace(SMALL, window=window)), draw()
+    cache = model.new_cache(2)
+    model(ids[:, :5], cache=cache)
+    for count in (1, 2):
+        with pytest.raises(ValueError, match=r"^mask has shape"):
+            model(ids[:, 5 : 5 + count], mask=torch.ones(size, dtype=torch.bool), cache=cache)
+    with pytest.raises(ValueError, match=r"^mask is a tensor of torch.float32"):
+        model(ids[:, 5:6], mask=torch.ones(1, 6), cache=cache)
+    assert [layer.length for layer in cache.layers] == [5, 5]
+    torch.testing.assert_close(model(ids[:, 5:], cache=cache), model(ids)[:, 5:])
+
+
 def test_the_weights_of_each_layer():
     model, ids = scrambled(replace(SMALL, window=3)), draw()
-    weights = model.attention_weights(ids, mask=torch.tensor([True] * 3 + [False] + [True] * 3))
+    weights = model.attention_weights(ids, mask=torch.tensor([[True] * 3 + [False] + [True] * 3]))
     assert [tuple(x.shape) for x in weights] == [(2, 6, 7, 7)] * 2
     for x in weights:
         assert (x > 0).any(dim=1)[0].int().tolist()[4] == [0, 0, 1, 0, 1, 0, 0]
@@ -271,16 +287,24 @@ def cached(config=MODEL.config, batch_size=2):
             lambda: MODEL(IDS, mask=torch.ones(5, 5)),
             "mask is a tensor of torch.float32; expected a bool tensor, True = may attend$",
         ),
-        (lambda: MODEL(IDS, mask=torch.ones(4, 4).bool()), "the rules have shapes"),
+        (
+            lambda: MODEL(IDS, mask=torch.ones(4, 4).bool()),
+            r"mask has shape \(4, 4\); expected one that broadcasts to \(2, 6, 5, 5\): 0 keys are cached$",
+        ),
+        (
+            lambda: MODEL(IDS, mask=torch.ones(6, 5, 5).bool()),
+            r"mask has shape \(6, 5, 5\); expected \(Q, K\) or four axes .* pass mask\[:, None\]$",
+        ),
+        (lambda: MODEL(IDS, mask=torch.ones(5).bool()), r"mask has shape \(5,\); expected \(Q, K\) or four axes"),
         (lambda: MODEL(IDS, cache=cached(batch_size=3)), "ids has 2 rows; expected 3"),
         (lambda: MODEL(IDS, cache=cached(SMALL)), "cache was made for a model with another config; expected model"),
         (
             lambda: MODEL(IDS, cache=cached(), mask=torch.ones(5, 4).bool()),
-            r"mask has shape \(5, 4\); expected \(…, 5\)",
+            r"mask has shape \(5, 4\); expected one that broadcasts to \(2, 6, 5, 5\): 0 keys are cached$",
         ),
         (
             lambda: MODEL(IDS, cache=cached(), mask=torch.ones(2, 1, 5, 4).bool()),
-            r"mask has shape \(2, 1, 5, 4\); expected \(…, 5\)",
+            r"mask has shape \(2, 1, 5, 4\); expected one that broadcasts to \(2, 6, 5, 5\): 0 keys are cached$",
         ),
         (lambda: cached(batch_size=0), "batch_size is 0; expected a whole number"),
         (lambda: cached().forget(1), "count is 1; expected a whole number from 0 to 0"),

@@ -278,6 +278,11 @@ X = torch.zeros(2, 5, 12)
         (lambda: GroupedQueryAttention(12, 6, window=0), "window is 0; expected a whole number, 1 or more, or None"),
         (lambda: GroupedQueryAttention(8, 2)(X), r"x has shape \(2, 5, 12\); expected \(B, T, 8\)"),
         (lambda: GroupedQueryAttention(12, 6)(X, causal(4)), r"allowed has shape \(4, 4\)"),
+        (
+            lambda: GroupedQueryAttention(12, 6)(X, causal(5).expand(6, 5, 5)),
+            r"allowed has shape \(6, 5, 5\); expected \(Q, K\) or four axes",
+        ),
+        (lambda: GroupedQueryAttention(12, 6, window=2)(X, causal(5).float()), "allowed is a tensor of torch.float32"),
     ],
 )
 def test_bad_input_is_named(wrong, message):
