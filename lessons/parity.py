@@ -64,6 +64,7 @@ def to_torch(ours: nn.Module) -> nn.Module:
     A module that torch.nn has no counterpart for raises a ValueError.
     """
     theirs = _build_theirs(ours)
+    _check_same(ours, theirs)
     weight = next(ours.parameters())
     theirs.to(device=weight.device, dtype=weight.dtype).load_state_dict(to_torch_names(_inside(ours)))
     return theirs.train(ours.training)
@@ -81,14 +82,12 @@ def from_torch(theirs: nn.Module) -> nn.Module:
 
 
 def load_from_torch(ours: nn.Module, theirs: nn.Module) -> None:
-    """Copy the weights of a torch.nn module into ours. Embeddings and the output projection keep their weights."""
-    _check_theirs(theirs)
-    here, there = _inside(ours), from_torch_names(theirs.state_dict())
-    for name in sorted({*here, *there}):
-        shapes = [tuple(state[name].shape) if name in state else "absent" for state in (here, there)]
-        if shapes[0] != shapes[1]:
-            raise ValueError(f"{name} is {shapes[1]} in theirs; expected {shapes[0]}, as in ours")
-    ours.load_state_dict(there, strict=False)
+    """Copy the weights of a torch.nn module into ours. Embeddings and the output projection keep their weights.
+
+    If sizes or choices differ, such as the number of heads or the place of the norms, a ValueError names the first.
+    """
+    _check_same(ours, theirs)
+    ours.load_state_dict(from_torch_names(theirs.state_dict()), strict=False)
 
 
 def to_torch_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -153,12 +152,46 @@ def _rename(
     return renamed
 
 
-def _check_theirs(theirs: nn.Module) -> None:
-    for name, part in theirs.named_modules():
-        if isinstance(part, nn.LayerNorm) and part.eps != EPS:
-            raise ValueError(f"the eps of theirs is {part.eps} in {name}; expected {EPS}, as in ours")
-        if isinstance(part, nn.MultiheadAttention) and part.add_zero_attn:
-            raise ValueError("add_zero_attn is True in theirs; expected False, as in ours")
+def _check_same(ours: nn.Module, theirs: nn.Module) -> None:
+    """With the same weights, both give the same numbers."""
+    _check_options(ours, theirs)
+    here, there = _inside(ours), from_torch_names(theirs.state_dict())
+    for name in sorted({*here, *there}):
+        shapes = [tuple(state[name].shape) if name in state else "absent" for state in (here, there)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"{name} is {shapes[1]} in theirs; expected {shapes[0]}, as in ours")
+    _check_choices(ours, theirs)
+
+
+def _check_options(ours: nn.Module, theirs: nn.Module) -> None:
+    """Each has options that the other lacks."""
+    for whose, module in (("ours", ours), ("theirs", theirs)):
+        for name, part in module.named_modules():
+            if isinstance(part, nn.LayerNorm) and part.eps != EPS:
+                raise ValueError(f"the eps of {whose} is {part.eps} in {name}; expected {EPS}, nn.LayerNorm's default")
+            if isinstance(part, MultiHeadAttention) and part.rotary is not None:
+                raise ValueError("ours has rotary positions; expected none: torch.nn has no rotary positions")
+            if isinstance(part, nn.MultiheadAttention) and part.add_zero_attn:
+                raise ValueError("add_zero_attn is True in theirs; expected False, as in ours")
+
+
+def _check_choices(ours: nn.Module, theirs: nn.Module) -> None:
+    """Choices that change no weight's shape. Names and shapes of the weights fit already."""
+    for path, part in theirs.named_modules():
+        if isinstance(part, nn.MultiheadAttention | nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+            mine: Any = ours.get_submodule(path.replace("multihead_attn", "cross_attn"))
+            if isinstance(part, nn.MultiheadAttention):
+                choices = {"num_heads": (mine.num_heads, part.num_heads)}
+            else:
+                sizes = _our_layer_sizes(part)
+                choices = {
+                    "norm_first": (mine.self_attn_residual.norm_first, sizes["norm_first"]),
+                    "activation": (mine.feed_forward.activation, sizes["activation"]),
+                }
+            for name, (here, there) in choices.items():
+                if here != there:
+                    place = f" in {path}" if path else ""
+                    raise ValueError(f"{name} of theirs is {there!r}{place}; expected {here!r}, as in ours")
 
 
 def _inside(ours: nn.Module) -> dict[str, Tensor]:
@@ -195,11 +228,10 @@ def _build_theirs(ours: nn.Module) -> nn.Module:
 
 
 def _build_their_attention(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    if ours.rotary is not None:
-        raise ValueError("ours has rotary positions; expected none: torch.nn has no rotary positions")
-    sizes = ours.head_dim * ours.num_heads, ours.out_proj.out_features
-    if sizes != (ours.d_model, ours.d_model):
-        raise ValueError(f"H·d and out_dim are {sizes}; expected d_model = {ours.d_model}, as always in torch.nn")
+    sizes = [part.out_features for part in (ours.q_proj, ours.v_proj, ours.out_proj)]
+    if set(sizes) != {ours.d_model}:
+        expected = f"d_model = {ours.d_model}, as always in torch.nn"
+        raise ValueError(f"the sizes of queries, values and outputs are {sizes}; expected {expected}")
     return nn.MultiheadAttention(
         ours.d_model,
         ours.num_heads,

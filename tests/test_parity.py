@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.attention import MultiHeadAttention
+from lessons.attention import MultiHeadAttention, set_key_size
 from lessons.config import TransformerConfig
 from lessons.layers import DecoderLayer, EncoderLayer, FeedForward
 from lessons.masks import allowed_to_blocked, causal, combine, padding_from_lengths
 from lessons.parity import from_torch, from_torch_names, load_from_torch, to_torch, to_torch_names
 from lessons.positions import RotaryPositions
+from lessons.pretrained import SentenceEncoder
 from lessons.transformer import Decoder, Encoder, Transformer
 
 # Every size is different: B 2, S 7, T 5, D 12, H 3, d 4, F 20, 2 encoder and 3 decoder layers.
@@ -259,10 +260,20 @@ def test_the_weights_are_copies():
     torch.testing.assert_close(dict(ours.state_dict()), before, rtol=0, atol=0)
 
 
-def their_encoder_of(layer):
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 3, 20, batch_first=True), 1)
-    encoder.layers[0] = layer
+def their_encoder_of(*layers):
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 3, 20, batch_first=True), len(layers))
+    encoder.layers = nn.ModuleList(layers)
     return encoder
+
+
+def with_keys_of_size_2(module):
+    set_key_size(module, 2)
+    return module
+
+
+def with_other_heads(transformer):
+    transformer.decoder.layers[1].cross_attn = MultiHeadAttention(12, 2)
+    return transformer
 
 
 @pytest.mark.parametrize(
@@ -275,8 +286,21 @@ def their_encoder_of(layer):
             lambda: to_torch(EncoderLayer(**SIZES, rotary=RotaryPositions(4))),
             "^ours has rotary positions; expected none: torch.nn has no rotary positions$",
         ),
-        (lambda: to_torch(MultiHeadAttention(12, 3, head_dim=5)), r"H·d and out_dim are \(15, 12\); expected d_model"),
-        (lambda: to_torch(MultiHeadAttention(12, 3, out_dim=5)), r"H·d and out_dim are \(12, 5\); expected d_model"),
+        (lambda: to_torch(MultiHeadAttention(12, 3, head_dim=5)), r"outputs are \[15, 15, 12\]; expected d_model = 12"),
+        (lambda: to_torch(MultiHeadAttention(12, 3, out_dim=5)), r"outputs are \[12, 12, 5\]; expected d_model = 12"),
+        (
+            lambda: to_torch(with_keys_of_size_2(MultiHeadAttention(12, 3))),
+            r"^the sizes of queries, values and outputs are \[6, 12, 12\]; expected d_model = 12, as always in",
+        ),
+        (lambda: to_torch(with_keys_of_size_2(model())), r"outputs are \[6, 12, 12\]; expected d_model = 12"),
+        (
+            lambda: to_torch(SentenceEncoder(TransformerConfig(11, 13, num_layers=2, **SIZES)).encoder),
+            r"^the eps of ours is 1e-12 in layers.0.self_attn_residual.norm; expected 1e-05, nn.LayerNorm's default$",
+        ),
+        (
+            lambda: to_torch(with_other_heads(model())),
+            r"^num_heads of theirs is 3 in decoder.layers.1.multihead_attn; expected 2, as in ours$",
+        ),
         (
             lambda: from_torch(their_encoder_of(nn.Linear(12, 12))),
             "a layer of theirs is a Linear; expected one of torch.nn's own layers",
@@ -295,7 +319,7 @@ def their_encoder_of(layer):
         ),
         (
             lambda: from_torch(nn.TransformerEncoderLayer(12, 3, 20, layer_norm_eps=1e-3, batch_first=True)),
-            "the eps of theirs is 0.001 in norm1; expected 1e-05, as in ours",
+            "the eps of theirs is 0.001 in norm1; expected 1e-05, nn.LayerNorm's default",
         ),
         (
             lambda: from_torch(nn.MultiheadAttention(12, 3, add_zero_attn=True)),
@@ -304,6 +328,41 @@ def their_encoder_of(layer):
         (
             lambda: load_from_torch(EncoderLayer(12, 3, 20), nn.TransformerDecoderLayer(12, 3, 20, batch_first=True)),
             r"cross_attn.k_proj.bias is \(12,\) in theirs; expected absent, as in ours",
+        ),
+        (
+            lambda: load_from_torch(MultiHeadAttention(12, 3), nn.MultiheadAttention(12, 4, batch_first=True)),
+            "^num_heads of theirs is 4; expected 3, as in ours$",
+        ),
+        (
+            lambda: load_from_torch(EncoderLayer(**SIZES), nn.TransformerEncoderLayer(12, 2, 20, batch_first=True)),
+            "^num_heads of theirs is 2 in self_attn; expected 3, as in ours$",
+        ),
+        (
+            lambda: load_from_torch(
+                EncoderLayer(**SIZES), nn.TransformerEncoderLayer(12, 3, 20, norm_first=True, batch_first=True)
+            ),
+            "^norm_first of theirs is True; expected False, as in ours$",
+        ),
+        (
+            lambda: load_from_torch(
+                DecoderLayer(**SIZES), nn.TransformerDecoderLayer(12, 3, 20, activation="gelu", batch_first=True)
+            ),
+            "^activation of theirs is 'gelu'; expected 'relu', as in ours$",
+        ),
+        (
+            lambda: load_from_torch(
+                EncoderLayer(**SIZES, rotary=RotaryPositions(4)), nn.TransformerEncoderLayer(12, 3, 20)
+            ),
+            "^ours has rotary positions; expected none: torch.nn has no rotary positions$",
+        ),
+        (
+            lambda: from_torch(
+                their_encoder_of(
+                    nn.TransformerEncoderLayer(12, 3, 20, batch_first=True),
+                    nn.TransformerEncoderLayer(12, 3, 20, batch_first=True, norm_first=True),
+                )
+            ),
+            "^norm_first of theirs is True in layers.1; expected False, as in ours$",
         ),
     ],
 )
