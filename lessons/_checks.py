@@ -33,6 +33,13 @@ def above_zero(**numbers: object) -> None:
             raise refusal(name, value, "a number above 0")
 
 
+def zero_or_more(**numbers: object) -> None:
+    """Finite numbers, 0 or more."""
+    for name, value in numbers.items():
+        if not is_number(value) or not 0 <= value < float("inf"):
+            raise refusal(name, value, "a number, 0 or more")
+
+
 def fraction(**numbers: object) -> None:
     """Numbers from 0 up to, but not including, 1: dropout, label smoothing."""
     for name, value in numbers.items():

@@ -5,7 +5,7 @@ Attention Is All You Need (arXiv 1706.03762), table 3.
 
 from dataclasses import dataclass, replace
 
-from lessons._checks import fraction, one_of, optional, positive
+from lessons._checks import fraction, one_of, optional, positive, switch, whole
 
 ACTIVATIONS = ("relu", "gelu")
 POSITIONS = ("sinusoids", "learned", "rotary", None)
@@ -71,14 +71,16 @@ def _check_config(config: TransformerConfig) -> None:
     fraction(dropout=config.dropout)
     one_of(ACTIVATIONS, activation=config.activation)
     one_of(POSITIONS, positions=config.positions)
+    for name in ("norm_first", "tie_embeddings", "share_embeddings"):
+        switch(**{name: getattr(config, name)})
+    optional(switch, final_norm=config.final_norm)
     if config.d_model % config.num_heads:
         raise ValueError(f"d_model is {config.d_model}; expected a multiple of num_heads = {config.num_heads}")
     if config.positions == "rotary" and config.head_dim % 2:
         raise ValueError(f"head_dim is {config.head_dim}; expected an even number for rotary positions")
     for side in ("src", "tgt"):
-        pad_id, size = getattr(config, f"{side}_pad_id"), getattr(config, f"{side}_vocab_size")
-        if not isinstance(pad_id, int) or not 0 <= pad_id < size:
-            raise ValueError(f"{side}_pad_id is {pad_id}; expected an id from 0 to {size - 1}")
+        size = getattr(config, f"{side}_vocab_size")
+        whole(0, size - 1, **{f"{side}_pad_id": getattr(config, f"{side}_pad_id")})
     if config.share_embeddings and config.src_vocab_size != config.tgt_vocab_size:
         sizes = f"src_vocab_size is {config.src_vocab_size} and tgt_vocab_size {config.tgt_vocab_size}"
         raise ValueError(f"{sizes}; expected the same number when share_embeddings is True")

@@ -25,7 +25,7 @@ from lessons.config import TransformerConfig
 from lessons.evaluation import evaluating
 from lessons.parallel import ParallelTrainer, Processes, choose_device, joined
 from lessons.parallel.processes import PATIENCE, ElsewhereError, ProcessLost, leave
-from lessons.tasks.stream import PairStream, prepare
+from lessons.tasks.stream import PairStream, check_settings, prepare
 from lessons.tasks.task import HELD_OUT, Batch
 from lessons.training import Progress, Recipe, TrainingStopped, seeded, shift, token_loss
 from lessons.transformer import Transformer
@@ -176,11 +176,12 @@ def _check(settings: Settings) -> None:
     """Bad values are refused before the data are prepared."""
     TransformerConfig(8, 8, **settings["model"])
     _recipe(settings, None)
+    check_settings(**settings["data"])
 
 
 def _recipe(settings: Settings, steps: int | None) -> Recipe:
     named: dict[str, Any] = {**settings["recipe"], **({} if steps is None else {"steps": steps})}
-    if "betas" in named:
+    if isinstance(named.get("betas"), list):
         named["betas"] = tuple(named["betas"])  # TOML has lists only
     return Recipe(**named)
 

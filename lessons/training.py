@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lessons import checkpoints
-from lessons._checks import above_zero, fraction, one_of, optional, positive, whole
+from lessons._checks import above_zero, fraction, one_of, optional, positive, refusal, whole, zero_or_more
 from lessons.config import TransformerConfig
 from lessons.tasks import Task
 from lessons.tasks.task import step_seed
@@ -373,6 +373,10 @@ def _check_recipe(recipe: Recipe) -> None:
     whole(0, seed=recipe.seed)
     one_of(SCHEDULES, schedule=recipe.schedule)
     one_of(PRECISIONS, precision=recipe.precision)
-    above_zero(learning_rate=recipe.learning_rate)
+    above_zero(learning_rate=recipe.learning_rate, eps=recipe.eps)
+    zero_or_more(weight_decay=recipe.weight_decay)
     fraction(smoothing=recipe.smoothing)
     optional(above_zero, clip=recipe.clip)
+    if not isinstance(recipe.betas, tuple | list) or len(recipe.betas) != 2:
+        raise refusal("betas", recipe.betas, "two fractions")
+    fraction(**{f"betas[{i}]": beta for i, beta in enumerate(recipe.betas)})

@@ -147,6 +147,7 @@ def test_a_fraction_that_is_none_is_refused_by_name(place):
         (partial(_checks.between, 0.5, 2), [0.5, 1, 2.0], [0.4, 3, math.nan, True, "1"], "a number from 0.5 to 2"),
         (_checks.switch, [True, False], [1, 0, None, "True"], "True or False"),
         (_checks.above_zero, [1e-300, 1, 2.5], [0, -1.0, math.inf, math.nan, True, "1"], "a number above 0"),
+        (_checks.zero_or_more, [0, 0.0, 1, 2.5], [-1, -1e-300, math.inf, math.nan, False, "1"], "a number, 0 or more"),
         (
             _checks.fraction,
             [0, 0.0, 0.999],

@@ -212,10 +212,12 @@ def test_an_interrupted_preparation_leaves_nothing(tmp_path, monkeypatch, error)
         ({"skip_corrupt": "yes"}, "skip_corrupt is 'yes'; expected True or False"),
         ({"vocab_size": 3}, "vocab_size is 3"),
         ({"encoding": "utf-16"}, "encoding is 'utf-16'; expected one that keeps ASCII bytes"),
+        ({"encoding": 5}, "encoding is 5; expected one that keeps ASCII bytes"),
     ],
 )
-def test_errors_of_preparing(tmp_path, options, message):
+def test_errors_of_preparing(tmp_path, monkeypatch, options, message):
     path = write(tmp_path / "pairs.tsv", 50)
+    monkeypatch.setattr(stream_module, "read_pairs", None)  # refused before the first line is read
     with pytest.raises(ValueError, match=message):
         prepare(tmp_path / "data", path, **options)
     assert not (tmp_path / "data").exists()

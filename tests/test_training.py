@@ -152,6 +152,17 @@ def test_recipes_use_their_schedule():
         ({"learning_rate": 0.0}, "learning_rate is 0.0; expected a number above 0"),
         ({"smoothing": 1.0}, "smoothing is 1.0"),
         ({"clip": 0.0}, "clip is 0.0; expected a number above 0, or None"),
+        *(
+            ({"betas": betas}, re.escape(f"betas is {betas!r}; expected two fractions"))
+            for betas in (0.9, (0.9,), (0.9, 0.98, 0.99), "no", None)
+        ),
+        ({"betas": (1.0, 0.98)}, r"^betas\[0\] is 1.0; expected a fraction"),
+        ({"betas": (0.9, math.nan)}, r"^betas\[1\] is nan; expected a fraction"),
+        *(({"eps": eps}, f"eps is {eps!r}; expected a number above 0") for eps in (0.0, -1e-9, math.inf, "x")),
+        *(
+            ({"weight_decay": decay}, f"weight_decay is {decay!r}; expected a number, 0 or more")
+            for decay in (-1.0, math.nan, math.inf, "x", None)
+        ),
     ],
 )
 def test_errors_of_a_recipe(options, message):

@@ -392,8 +392,15 @@ def test_the_models_of_the_paper(config, millions):
         ({"activation": "tanh"}, "activation is 'tanh'; expected one of 'relu', 'gelu'"),
         ({"positions": "sine"}, "positions is 'sine'; expected one of 'sinusoids', 'learned', 'rotary', None"),
         ({"positions": "rotary", "num_heads": 4}, "head_dim is 3; expected an even number for rotary positions"),
-        ({"src_pad_id": 11}, "src_pad_id is 11; expected an id from 0 to 10"),
-        ({"tgt_pad_id": -1}, "tgt_pad_id is -1; expected an id from 0 to 12"),
+        ({"src_pad_id": 11}, "src_pad_id is 11; expected a whole number from 0 to 10"),
+        ({"tgt_pad_id": -1}, "tgt_pad_id is -1; expected a whole number from 0 to 12"),
+        ({"src_pad_id": True}, "src_pad_id is True; expected a whole number from 0 to 10"),
+        *(
+            ({name: value}, f"{name} is {value!r}; expected True or False")
+            for name in ("norm_first", "tie_embeddings", "share_embeddings")
+            for value in ("false", 1, None)
+        ),
+        ({"final_norm": "no"}, "final_norm is 'no'; expected True or False, or None"),
         ({"share_embeddings": True}, "src_vocab_size is 11 and tgt_vocab_size 13; expected the same number"),
     ],
 )

@@ -23,7 +23,7 @@ def read_pairs(
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"path is {path}; expected a text file of sentence pairs")
-    _check_encoding(encoding)
+    check_encoding(encoding)
     number, found = 0, False
     with path.open("rb") as file:
         while line := file.readline(LONGEST_LINE + 1):
@@ -49,11 +49,11 @@ def _skip_rest(line: bytes, file: BinaryIO) -> None:
         line = file.readline(LONGEST_LINE + 1)
 
 
-def _check_encoding(encoding: str) -> None:
+def check_encoding(encoding: str) -> None:
     """Refuse encodings such as UTF-16: lines are split at the byte of "\\n", which other characters contain there."""
     try:
         usable = "a\t\n".encode(encoding) == b"a\t\n"
-    except LookupError:
+    except (LookupError, TypeError):
         usable = False
     if not usable:
         raise ValueError(f"encoding is {encoding!r}; expected one that keeps ASCII bytes, such as utf-8 or gb18030")

@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from random import Random
@@ -18,9 +19,9 @@ import torch
 from torch import Tensor
 
 from lessons._checks import positive, switch, whole
-from lessons.tasks.reader import read_pairs
+from lessons.tasks.reader import check_encoding, read_pairs
 from lessons.tasks.sentence_pairs import is_held_out, sample_pairs
-from lessons.tasks.subwords import Subwords
+from lessons.tasks.subwords import SMALLEST, Subwords
 from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
 from lessons.wording import worded
 
@@ -28,6 +29,20 @@ T = TypeVar("T")
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 ABOUT = "about.json"
 WRITTEN_AT_ONCE = 2**16  # numbers
+CHECKS: dict[str, Callable[..., None]] = {  # of each setting of `prepare` and `PairStream`
+    "vocab_size": partial(whole, SMALLEST),
+    "max_len": positive,
+    "held_out_every": partial(whole, 2),
+    "skip_corrupt": switch,
+    "encoding": check_encoding,
+    "window": positive,
+}
+
+
+def check_settings(**settings: object) -> None:
+    """A ValueError names the first that `prepare` or `PairStream` would refuse."""
+    for name, value in settings.items():
+        CHECKS[name](**{name: value})
 
 
 def prepare(
@@ -48,9 +63,13 @@ def prepare(
     how far it is; they do twice.
     """
     folder = Path(folder)
-    positive(max_len=max_len)
-    whole(2, held_out_every=held_out_every)
-    switch(skip_corrupt=skip_corrupt)
+    check_settings(
+        vocab_size=vocab_size,
+        max_len=max_len,
+        held_out_every=held_out_every,
+        skip_corrupt=skip_corrupt,
+        encoding=encoding,
+    )
     if not paths:
         raise ValueError("paths is empty; expected one file of sentence pairs or more")
     for path in map(Path, paths):
@@ -113,7 +132,7 @@ class PairStream(Task):
     """
 
     def __init__(self, folder: str | Path, *, window: int = 10_000):
-        positive(window=window)
+        check_settings(window=window)
         self.folder = Path(folder)
         about = _read_about(self.folder)
         self.files, self.corrupt, self.too_long = about["files"], about["corrupt"], about["too_long"]

@@ -15,6 +15,7 @@ BLANK = "▁"  # in a subword: the blank before a word
 CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters and Japanese syllables
 LONGEST = 40  # characters of a word; longer ones are split
 UNIT = re.compile(rf"{BLANK}?[{CJK}]|{BLANK}?[^\W{CJK}]{{1,{LONGEST}}}|{BLANK}?.", re.DOTALL)
+SMALLEST = 8  # vocabulary
 REMEMBERED = 2**16  # words whose subwords are cached
 
 
@@ -26,7 +27,7 @@ class Subwords(Vocabulary):
     """
 
     def __init__(self, sentences: Iterable[str], *, vocab_size: int):
-        whole(8, vocab_size=vocab_size)
+        whole(SMALLEST, vocab_size=vocab_size)
         tokenizer = Tokenizer(models.BPE(unk_token=UNK))
         tokenizer.pre_tokenizer = pre_tokenizers.CharDelimiterSplit("\n")
         trainer = trainers.BpeTrainer(
