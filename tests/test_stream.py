@@ -248,10 +248,28 @@ def test_a_split_without_pairs(tmp_path):
     message = f"split is 'held_out', but {tmp_path / 'data'} has no pair in it; expected the other split"
     with pytest.raises(ValueError, match=re.escape(message)):
         PairStream(tmp_path / "data").batch(1, torch.Generator(), HELD_OUT)
+    with pytest.raises(ValueError, match=r"^max_len is 1, and each pair to train on is longer; expected a larger one$"):
+        prepare(tmp_path / "nothing", path, max_len=1, vocab_size=8)
     held_out = next(word for word in map(str, range(1000)) if is_held_out(word, EVERY))
     path.write_text(f"{held_out}\tb\n")
     with pytest.raises(ValueError, match=r"^paths has no pair to train on, only held-out ones; expected more pairs$"):
         prepare(tmp_path / "nothing", path, held_out_every=EVERY)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_folder_without_pairs_to_train_on(tmp_path):
+    """As an older `prepare` left it, if each pair was too long."""
+    prepare(tmp_path / "data", write(tmp_path / "pairs.tsv", 9))
+    for name in ("train.ids", "train.ends"):
+        (tmp_path / "data" / name).write_bytes(b"")
+    about = json.loads((tmp_path / "data" / "about.json").read_text())
+    about["splits"]["train"] = [0, 0]
+    (tmp_path / "data" / "about.json").write_text(json.dumps(about))
+    stream = PairStream(tmp_path / "data")
+    message = re.escape(f"split is 'train', but {tmp_path / 'data'} has no pair in it; expected the other split")
+    for wrong in (lambda: stream.step_batch(4, step=1, seed=0), lambda: stream.batch(4, torch.Generator())):
+        with pytest.raises(ValueError, match=message):
+            wrong()
 
 
 @pytest.mark.parametrize("name", ["train.ids", "train.ends", "held_out.ids"])

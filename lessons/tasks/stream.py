@@ -107,6 +107,9 @@ def prepare(
                 else:
                     writers[HELD_OUT if is_held_out(source, held_out_every) else TRAIN].add(src, tgt)
             splits = {split: writer.finish() for split, writer in writers.items()}
+        pairs_to_train_on, _ = splits[TRAIN]
+        if not pairs_to_train_on:
+            raise ValueError(f"max_len is {max_len}, and each pair to train on is longer; expected a larger one")
         about = {
             "files": [Path(path).name for path in paths],
             "splits": splits,
@@ -181,14 +184,14 @@ class PairStream(Task):
         """Pairs drawn at random, all from one window, which is drawn first."""
         check_draw(size, split)
         windows = self._windows(split)
-        if not windows:
-            raise ValueError(f"split is {split!r}, but {self.folder} has no pair in it; expected the other split")
         window = windows[int(torch.randint(len(windows), (), generator=generator))]
         places = torch.randint(len(window), (size,), generator=generator)
         return self._padded(self._pairs[split].read(window), places.tolist())
 
     def _windows(self, split: str = TRAIN) -> list[range]:
         total = len(self._pairs[split])
+        if not total:
+            raise ValueError(f"split is {split!r}, but {self.folder} has no pair in it; expected the other split")
         return [range(start, min(start + self._window, total)) for start in range(0, total, self._window)]
 
     def _padded(self, rows: "_Rows", which: list[int]) -> Batch:
