@@ -9,6 +9,7 @@ work/.course/up_to_date.json             which copies the last start found up to
 
 import json
 import os
+import sys
 import tempfile
 import warnings
 from contextlib import suppress
@@ -50,7 +51,12 @@ class Copies:
 
     def edition(self, name: str) -> NotebookNode:
         """A lesson as a learner gets it."""
-        notebook = without_outputs(read(self.notebooks / name))
+        advice = worded(
+            "It is the course's own file: `git checkout HEAD -- notebooks/{name}` brings it back. What you have "
+            "written in it would be gone: copy that first.",
+            name=name,
+        )
+        notebook = without_outputs(read(self.notebooks / name, advice))
         if self.language == wording.ENGLISH:
             return notebook
         from tools.translation.catalogs import in_language  # a quarter of a second, of which English needs nothing
@@ -122,6 +128,14 @@ class Copies:
         return kept
 
 
+def copies_of(root: Path = HOME) -> Copies:
+    """The copies in the current language. If LESSONS_LANG names one that the course lacks, the command ends."""
+    try:
+        return Copies(root)
+    except ValueError as error:
+        sys.exit(str(error))
+
+
 def without_outputs(notebook: NotebookNode) -> NotebookNode:
     """The notebook without outputs, and with nothing folded, for the learner to run."""
     for cell in notebook.cells:
@@ -135,14 +149,19 @@ def clear(cell: NotebookNode) -> None:
     cell.outputs, cell.execution_count = [], None
 
 
-def read(path: Path) -> NotebookNode:
-    """A notebook, or a CopyError that says what is wrong with the file. The file stays as it is."""
+def read(path: Path, advice: str = "") -> NotebookNode:
+    """A notebook, or a CopyError that says what is wrong with the file. The file stays as it is.
+
+    advice: what to do then, a sentence; without it, the one for a learner's copy.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         sentence = worded("{file} cannot be read ({reason}). It was left as it is.", file=path.name, reason=error)
-        raise CopyError(sentence) from error
-    advice = worded("It was left as it is. Repair it, or move it away and run `make update`: you get a new copy.")
+        raise CopyError(listed([sentence, advice], SENTENCES)) from error
+    advice = advice or worded(
+        "It was left as it is. Repair it, or move it away and run `make update`: you get a new copy."
+    )
     if "\n<<<<<<<" in text or text.startswith("<<<<<<<"):
         found = worded("{file} contains conflict markers (<<<<<<<) of git.", file=path.name)
         raise CopyError(listed([found, advice], SENTENCES))

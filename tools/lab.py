@@ -11,8 +11,9 @@ import tempfile
 from pathlib import Path
 
 from lessons.wording import VARIABLE, listed, worded
-from tools.copies import Copies, CopyError
+from tools.copies import Copies, CopyError, copies_of
 from tools.language import switch
+from tools.update import rename
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_LESSON = "00"
@@ -31,25 +32,25 @@ def set_environment() -> None:
 
 
 def make_copies() -> Copies:
-    """The learner's copies in the chosen language, with one of each lesson that they had none of."""
+    """The learner's copies in the chosen language, with one of each lesson that they had none of.
+
+    A damaged file of the course is named, and JupyterLab opens all the same.
+    """
+    copies = copies_of()
     try:
-        copies = Copies()
-    except ValueError as error:
-        sys.exit(str(error))
-    try:
-        for sentence in switch(copies):
+        for sentence in rename(copies) + switch(copies):
             print(sentence, flush=True)
-        if os.environ.get(VARIABLE):
-            copies.remember_language()
         copies.make_missing()
     except CopyError as error:
         sys.exit(worded("Your copies of the lessons cannot be made: {reason}", reason=error))
-    if outdated := copies.outdated():
-        names = listed(outdated)
-        print(
-            worded("There is a new edition of {names}: `make update` brings it into your copies.", names=names),
-            flush=True,
-        )
+    try:
+        if names := listed(copies.outdated()):
+            print(
+                worded("There is a new edition of {names}: `make update` brings it into your copies.", names=names),
+                flush=True,
+            )
+    except CopyError as error:
+        print(error, file=sys.stderr, flush=True)
     return copies
 
 

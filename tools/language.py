@@ -1,10 +1,11 @@
 """Brings the learner's copies into another language: make lab LESSONS_LANG=zh_CN."""
 
+import os
 from copy import deepcopy
 
 from nbformat import NotebookNode
 
-from lessons.wording import worded
+from lessons.wording import VARIABLE, worded
 from tools.copies import Copies, read, write
 from tools.merge import merge
 
@@ -13,14 +14,16 @@ def switch(copies: Copies) -> list[str]:
     """Bring all copies into the language of `copies`. Returns what was done, a sentence each.
 
     What the learner has changed or written stays as it is, and the copy as it was before stays next to the new one.
+    The language is remembered if it is another one, or was chosen.
     """
-    if copies.made_in() == copies.language:
-        return []
     done: list[str] = []
-    for name in copies.names():
-        if (copies.own / name).exists():
-            done += _switched(copies, name)
-    copies.remember_language()
+    is_another = copies.made_in() != copies.language
+    if is_another:
+        for name in copies.names():
+            if (copies.own / name).exists():
+                done += _switched(copies, name)
+    if is_another or os.environ.get(VARIABLE):
+        copies.remember_language()
     return done
 
 

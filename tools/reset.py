@@ -10,12 +10,13 @@ from pathlib import Path
 
 from lessons import progress
 from lessons.wording import SENTENCES, counted, listed, worded
-from tools.copies import HOME, Copies, CopyError, read
+from tools.copies import HOME, CopyError, copies_of, read
 from tools.merge import reset
+from tools.update import rename
 
 
 def main(number: str, root: Path = HOME) -> int:
-    copies = Copies(root)
+    copies = copies_of(root)
     names = {name[:2]: name for name in copies.names() if name[:2].isdigit()}
     if number not in names:
         expected = worded(
@@ -27,6 +28,8 @@ def main(number: str, root: Path = HOME) -> int:
         return 1
     name = names[number]
     try:
+        for sentence in rename(copies):
+            print(sentence)
         copies.make_missing()
         own = read(copies.own / name)
         merged, changed = reset(copies.made_from(name) or copies.edition(name), own)

@@ -305,7 +305,7 @@ def install_course():
     Path(packages, "lessons.pth").write_text(os.path.relpath(str(ROOT), packages) + "\n", encoding="ascii")
     print("Starting everything once ...", flush=True)
     environment = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
-    jupyterlab = [str(VENV_PYTHON), "-m", "tools.lab", "--version"]
+    jupyterlab = [str(VENV_PYTHON), "-c", "import tools.lab, jupyterlab.labapp"]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(jupyterlab, cwd=str(ROOT), env=environment, stdout=quiet, stderr=quiet):
         run(VENV_PYTHON, "-c", "import lessons.plots, lessons.widgets", environment=environment)

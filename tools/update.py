@@ -7,15 +7,22 @@ import sys
 from pathlib import Path
 
 from lessons.wording import worded
-from tools.copies import HOME, Copies, CopyError, read
+from tools.copies import HOME, Copies, CopyError, copies_of, read, read_if_valid, sources_of
+from tools.language import switch
 from tools.merge import merge
 
 
 def update(copies: Copies) -> tuple[list[str], list[str]]:
-    """Update every copy. Returns what was done, and what could not be done, a sentence each."""
-    done: list[str] = []
+    """Bring every copy up to date, in the language of `copies`. Returns what was done and what failed, as sentences.
+
+    Where a copy cannot be renamed or change its language, the others stay as they are, too.
+    """
+    try:
+        done = rename(copies) + switch(copies)
+    except CopyError as error:
+        return [], [str(error)]
     failed: list[str] = []
-    for step in (rename, make, *(bring_up_to_date(name) for name in copies.names())):
+    for step in (make, *(bring_up_to_date(name) for name in copies.names())):
         try:
             done += step(copies)
         except CopyError as error:
@@ -24,16 +31,19 @@ def update(copies: Copies) -> tuple[list[str], list[str]]:
 
 
 def rename(copies: Copies) -> list[str]:
-    """A lesson that has another name now, and the same number."""
+    """Give the copy of a lesson its new name: the number is the same. To be called before `make_missing`.
+
+    A copy that already has this name stays, unless nothing was written in it.
+    """
     done: list[str] = []
     for origin in sorted(copies.origin.glob("[0-9][0-9]_*.ipynb")):
         same = [name for name in copies.names() if name.startswith(origin.name[:3])]
         old = copies.own / origin.name
-        if origin.name in copies.names() or len(same) != 1 or not old.exists() or (copies.own / same[0]).exists():
+        if origin.name in copies.names() or len(same) != 1 or not old.exists() or is_written_in(copies, same[0]):
             continue
         try:
-            old.rename(copies.own / same[0])
-            origin.rename(copies.origin / same[0])
+            old.replace(copies.own / same[0])
+            origin.replace(copies.origin / same[0])
         except OSError as error:
             sentence = worded(
                 "{file} cannot be renamed ({reason}). It was left as it is.", file=old, reason=error.strerror
@@ -43,12 +53,22 @@ def rename(copies: Copies) -> list[str]:
     return done
 
 
+def is_written_in(copies: Copies, name: str) -> bool:
+    """Whether there is a copy of this name that differs from what it was made from."""
+    own = read_if_valid(copies.own / name)
+    if own is None:
+        return (copies.own / name).exists()
+    return sources_of(own) != sources_of(copies.made_from(name))
+
+
 def make(copies: Copies) -> list[str]:
     return [worded("{name} is new.", name=name) for name in copies.make_missing()]
 
 
 def bring_up_to_date(name: str):
     def step(copies: Copies) -> list[str]:
+        if not (copies.own / name).exists():
+            return []  # `make` has said why
         if not copies.is_outdated(name):
             read(copies.own / name)
             return []
@@ -65,7 +85,7 @@ def bring_up_to_date(name: str):
 
 
 def main(root: Path = HOME) -> int:
-    done, failed = update(Copies(root))
+    done, failed = update(copies_of(root))
     for sentence in done or ([worded("Your copies are up to date.")] if not failed else []):
         print(sentence)
     if done:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from copy import deepcopy
@@ -11,7 +12,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from lessons import progress
+from lessons import progress, wording
 from tests.notebooks.cells import ROOT
 from tools import merge, reset, update
 from tools.copies import STATES, Copies, CopyError, dated, read, write
@@ -321,6 +322,70 @@ def test_a_renamed_lesson_that_also_changed(course):
     publish(course, says("end", "End"), name="03_masks.ipynb")
     assert update.update(course)[1] == []
     assert sources(course, "03_masks.ipynb") == [*ANSWERED[:4], "End"]
+
+
+def renamed(course, old, new):
+    (course.notebooks / old).rename(course.notebooks / new)
+
+
+def test_a_reset_does_not_hide_the_answers_of_a_renamed_lesson(course, capsys):
+    learn(course, NOTED)
+    renamed(course, NAME, "03_masks.ipynb")
+    assert reset.main("03", course.own.parent) == 0
+    assert f"{NAME} is now 03_masks.ipynb." in capsys.readouterr().out
+    assert "a note of mine" in sources(course, "03_masks.ipynb")
+    assert [path.name for path in course.own.glob("*.ipynb")] == ["03_masks.ipynb"]
+
+
+def test_a_renamed_copy_takes_the_place_of_one_in_which_nothing_was_written(course):
+    learn(course, ANSWER)
+    renamed(course, NAME, "03_masks.ipynb")
+    course.make_missing()
+    learn(course, lambda notebook: cell_of(notebook, "shown").update(execution_count=1), name="03_masks.ipynb")
+    assert update.update(course) == ([f"{NAME} is now 03_masks.ipynb."], [])
+    assert sources(course, "03_masks.ipynb") == ANSWERED
+    assert not (course.own / NAME).exists()
+
+
+@pytest.mark.parametrize("spoil", [lambda path: path.write_text("{"), lambda path: path.unlink()])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_renamed_copy_takes_no_place_where_something_was_written(course, spoil, known):
+    learn(course, ANSWER)
+    renamed(course, NAME, "03_masks.ipynb")
+    course.make_missing()
+    learn(course, NOTED, name="03_masks.ipynb")
+    if not known:
+        spoil(course.origin / "03_masks.ipynb")
+    update.update(course)
+    assert "a note of mine" in sources(course, "03_masks.ipynb")
+    assert sources(course) == ANSWERED
+    (course.own / "03_masks.ipynb").write_text("{")
+    update.update(course)
+    assert (course.own / "03_masks.ipynb").read_text() == "{"
+
+
+@pytest.mark.parametrize("content", ["<<<<<<< HEAD", "{", b"\xff\xfe\x00"])
+def test_a_damaged_file_of_the_course_is_not_taken_for_the_learners(course, content):
+    learn(course, ANSWER)
+    write(lesson(), course.notebooks / "04_heads.ipynb")
+    (course.notebooks / NAME).write_bytes(content if isinstance(content, bytes) else content.encode())
+    for there in (True, False):
+        done, (failed,) = update.update(course)
+        assert done == ["04_heads.ipynb is new."] * there
+        assert f"`git checkout HEAD -- notebooks/{NAME}`" in failed
+        assert "move it away" not in failed
+        assert (course.own / NAME).exists() is there
+        (course.own / NAME).unlink(missing_ok=True)
+    shutil.copy(course.notebooks / "04_heads.ipynb", course.notebooks / NAME)
+    assert update.update(course) == ([f"{NAME} is new."], [])
+
+
+@pytest.mark.parametrize("command", [update.main, lambda root: reset.main("03", root)])
+def test_an_unknown_language_gets_a_sentence(course, monkeypatch, command):
+    monkeypatch.setattr(wording, "_now", None)
+    monkeypatch.setenv("LESSONS_LANG", "fr")
+    with pytest.raises(SystemExit, match=r"LESSONS_LANG is 'fr'; expected one of en, zh_CN"):
+        command(course.own.parent)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from lessons import wording
 from tools import lab
-from tools.copies import Copies, CopyError, read, write
+from tools.copies import Copies, CopyError, copies_of, read, write
 from tools.language import switch
 from tools.translation import catalogs
+from tools.update import update
 
 NAME = "03_masks.ipynb"
 CHINESE = {"# Masks": "# 掩码", "Your mask.": "你的掩码。", "The end": "结束"}
@@ -97,6 +98,39 @@ def test_a_copy_that_cannot_be_read_stops_it_and_nothing_is_lost(course):
     assert Copies(course, "zh_CN").made_in() == "en"
 
 
+def test_an_update_in_another_language_takes_no_answer_for_an_old_one(course):
+    Copies(course, "en").make_missing()
+    says(course, "mine", "def f(): return 1")
+    done, failed = update(Copies(course, "zh_CN"))
+    assert len(done) == 1 and failed == []
+    assert sources(course) == ["# 掩码", "def f(): return 1", "exercises.f.check(f)", "结束"]
+    assert Copies(course).made_in() == "zh_CN"
+
+
+def test_a_renamed_lesson_changes_its_language_too(course):
+    Copies(course, "en").make_missing()
+    says(course, "mine", "def f(): return 1")
+    (course / "notebooks" / NAME).rename(course / "notebooks" / "03_hiding.ipynb")
+    assert update(Copies(course, "zh_CN"))[1] == []
+    renamed = read(course / "work" / "03_hiding.ipynb")
+    assert [cell.source for cell in renamed.cells] == ["# 掩码", "def f(): return 1", "exercises.f.check(f)", "结束"]
+
+
+def test_a_copy_that_cannot_be_read_stops_an_update_in_another_language(course):
+    Copies(course, "en").make_missing()
+    (course / "work" / NAME).write_text("no notebook", encoding="utf-8")
+    done, (failed,) = update(Copies(course, "zh_CN"))
+    assert done == [] and "is not a valid notebook" in failed
+    assert Copies(course, "zh_CN").made_in() == "en"
+
+
+def test_a_language_that_was_given_to_an_update_stays(course, monkeypatch):
+    Copies(course, "en").make_missing()
+    monkeypatch.setenv("LESSONS_LANG", "en")
+    update(Copies(course, "en"))
+    assert wording.read_choice(course / "work" / ".course" / "language") == "en"
+
+
 @pytest.fixture
 def started(course, monkeypatch):
     """What JupyterLab is started with, in this course."""
@@ -104,7 +138,7 @@ def started(course, monkeypatch):
     monkeypatch.chdir(course)
     monkeypatch.setattr(lab, "ROOT", course)
     monkeypatch.setattr(lab, "FIRST_LESSON", "03")
-    monkeypatch.setattr(lab, "Copies", lambda: Copies(course))
+    monkeypatch.setattr(lab, "copies_of", lambda: copies_of(course))
     monkeypatch.setattr(wording, "CHOICE", course / "work" / ".course" / "language")
     monkeypatch.setattr(wording, "_now", None)
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", found.append)

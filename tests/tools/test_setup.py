@@ -169,6 +169,14 @@ def test_changed_requirements_are_installed(ready):
 
 
 @pytest.mark.thorough("makes and fills a .venv")
+def test_starting_everything_once_does_nothing_to_the_learners_copies(ready):
+    (ready.root / "tools" / "lab.py").write_text("if __name__ == '__main__': open('copies', 'w')")
+    ready.requirements.write_text("# changed")
+    assert ready.setup().returncode == 0
+    assert not (ready.root / "copies").exists()
+
+
+@pytest.mark.thorough("makes and fills a .venv")
 def test_development_comes_on_top(ready):
     add_wheel(ready, "alpha", file=ready.development)
     assert ready.setup().stdout == ""

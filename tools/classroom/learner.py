@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tools.copies import ROOT, Copies, CopyError
 from tools.lab import set_environment
-from tools.language import switch
 from tools.update import update
 
 FOLDER = "course"
@@ -29,9 +28,7 @@ def prepare(folder: Path, course: Path = ROOT) -> list[str]:
         if not link.is_symlink() and not link.exists():
             link.symlink_to(course / name)
     shutil.copytree(course / COPIED, folder / COPIED, dirs_exist_ok=True)
-    copies = Copies(folder)
-    switch(copies)
-    return update(copies)[1]
+    return update(Copies(folder))[1]
 
 
 def main(arguments: list[str]) -> None:
