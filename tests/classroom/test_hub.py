@@ -25,7 +25,7 @@ from tools.classroom.accounts import LEARNERS, TEACHERS, ClassError, make, passw
 from tools.classroom.load import Kernel, Visitor
 from tools.copies import ROOT
 
-ANNA, BEN, TEACHER = NAMES = ("classtest-anna", "classtest-ben", "classtest-teacher")
+ANNA, BEN, TEACHER = NAMES = ("classtest-anna-of-31-characters", "classtest-ben", "classtest-teacher")
 LESSON = "work/03_masked_attention.ipynb"
 PATIENCE = 600  # seconds; what has not come by then will not come at all: the machine hangs
 
@@ -163,7 +163,7 @@ for path in ("/home/{BEN}", "{hub.folder}"):
 print(pathlib.Path.home(), "done")
 """)
     assert printed == f"/home/{ANNA} done\n"
-    runtime = Path("/home", ANNA, ".local/share/jupyter/runtime")
+    runtime = Path("/home", ANNA, ".run")
     assert '"transport": "ipc"' in next(runtime.glob("kernel-*.json")).read_text()
     kernel.close()
 

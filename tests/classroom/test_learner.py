@@ -4,10 +4,16 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
+import zmq
+from jupyter_core.paths import jupyter_runtime_dir
 
 pytest.importorskip("pwd", reason="a class needs Linux: Windows has no such accounts")
+from tools.classroom import learner
+from tools.classroom.accounts import NAME
 from tools.classroom.learner import LINKED, prepare
 from tools.copies import ROOT
 
@@ -54,3 +60,14 @@ def test_reset_works_on_the_learners_copy(folder):
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert "1 exercise is back at the start" in result.stdout, result.stderr
     assert stub + "  # mine" not in mine.read_text()
+
+
+def test_the_longest_name_leaves_room_for_the_sockets_of_kernels(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "environ", {**os.environ, "HOME": str(tmp_path)})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(learner, "prepare", lambda folder: folder.mkdir() or [])
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    learner.main([])
+    runtime = Path(jupyter_runtime_dir()).relative_to(tmp_path)
+    socket = Path("/home", "x" * 31, runtime, f"kernel-{uuid4()}-ipc-5")
+    assert NAME.fullmatch("x" * 31) and len(str(socket)) <= zmq.IPC_PATH_MAX_LEN

@@ -15,6 +15,7 @@ from tools.update import update
 
 FOLDER = "course"
 COPIED = "images"  # which Jupyter doesn't show through a link
+SOCKETS = ".run"  # of kernels: with Jupyter's own folder, a path is too long for the system if the name has 23 letters
 LINKED = (".venv", "lessons", "notebooks", "tools", "Makefile", "README.md")
 
 
@@ -41,6 +42,7 @@ def main(arguments: list[str]) -> None:
         print(sentence, file=sys.stderr, flush=True)
     os.environ["COURSE_FOLDER"] = str(folder)
     os.environ["LESSONS_PROGRESS"] = str(folder / "work" / "progress.jsonl")
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(Path.home() / SOCKETS)
     set_environment()
     os.chdir(folder)
     os.execv(sys.executable, [sys.executable, "-m", "jupyterhub.singleuser", *arguments])
