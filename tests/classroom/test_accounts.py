@@ -88,6 +88,29 @@ def test_an_account_that_was_removed_leaves_the_sheet(tmp_path, commands, monkey
     assert commands[-1] == (("groupadd", "--force", "course-learners"), "")
 
 
+def test_a_password_that_could_not_be_set_is_not_on_the_sheet(tmp_path, monkeypatch):
+    sheet, asked, works = tmp_path / "sheet", [], False
+    there = set()
+
+    def system(*command, said=""):
+        if command[0] == "useradd":
+            there.add(command[-1])
+        if command[0] == "chpasswd":
+            if not works:
+                raise ClassError("chpasswd failed: cannot lock /etc/passwd; try again later.")
+            asked.append(said)
+
+    monkeypatch.setattr(accounts, "_system", system)
+    monkeypatch.setattr(accounts, "exists", there.__contains__)
+    monkeypatch.setattr(accounts, "members", lambda group: sorted(there))
+    with pytest.raises(ClassError, match="cannot lock"):
+        make(["anna-x"], "course-learners", sheet)
+    assert passwords(sheet) == {}
+    works = True
+    make(["anna-x"], "course-learners", sheet)
+    assert asked == [f"anna-x:{passwords(sheet)['anna-x']}\n"]
+
+
 def test_what_others_cant_read_or_could_change_is_named():
     with TemporaryDirectory() as folder:  # pytest's own are closed to others
         course = Path(folder, "course")

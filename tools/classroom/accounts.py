@@ -60,10 +60,10 @@ def make(names: Sequence[str], group: str, sheet: Path) -> list[str]:
     for name in new:
         _system("useradd", "--create-home", "--key", "HOME_MODE=0700", "--groups", group, "--shell", "/bin/bash", name)
     fresh = {name: "".join(secrets.choice(LETTERS) for _ in range(10)) for name in names if name not in known}
+    if fresh:  # first: what is on the sheet is not set again
+        _system("chpasswd", said="".join(f"{name}:{password}\n" for name, password in fresh.items()))
     if {**known, **fresh} != listed:
         _keep(sheet, {**known, **fresh})
-    if fresh:
-        _system("chpasswd", said="".join(f"{name}:{password}\n" for name, password in fresh.items()))
     return new
 
 
