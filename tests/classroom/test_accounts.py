@@ -2,15 +2,19 @@
 
 import os
 import stat
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 pytest.importorskip("pwd", reason="a class needs Linux: Windows has no such accounts")
+from tools.classroom import __main__ as start
 from tools.classroom import accounts
 from tools.classroom.__main__ import check_that_all_can_read, main
 from tools.classroom.accounts import ClassError, make, names_in, passwords
+from tools.classroom.learner import COPIED, LINKED
+from tools.copies import ROOT
 
 
 @pytest.fixture
@@ -123,6 +127,38 @@ def test_what_others_cant_read_or_could_change_is_named():
         Path(folder).chmod(0o777)
         with pytest.raises(ClassError, match=f"Every account can change {folder}"):
             check_that_all_can_read(course)
+
+
+def test_a_closed_environment_is_named_though_its_python_is_the_systems(monkeypatch):
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        course = Path(folder, "course")
+        python = course / ".venv" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.symlink_to("/bin/sh")  # that everybody can run
+        course.chmod(0o755)
+        (course / ".venv").chmod(0o700)
+        monkeypatch.setattr(start, "ROOT", course)
+        with pytest.raises(ClassError, match=f"can't read {course}/.venv, .*: `chmod -R a\\+rX {course}/.venv`"):
+            check_that_all_can_read(python)
+        (course / ".venv").chmod(0o755)
+        check_that_all_can_read(python)
+
+
+def test_all_that_learners_use_is_looked_at(monkeypatch):
+    class Looked(Exception):
+        pass
+
+    def look(*paths):
+        raise Looked(paths)
+
+    monkeypatch.setattr(start.sys, "platform", "linux")
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(start, "check_that_all_can_read", look)
+    with pytest.raises(Looked) as error:
+        start.start([])
+    folders = {path for name in [*LINKED, COPIED] if (path := ROOT / name).is_dir()}
+    assert {Path(sys.executable), ROOT / "lessons", ROOT / "tools", *folders} <= set(*error.value.args)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="only for those who aren't root")

@@ -11,6 +11,7 @@ from compileall import compile_dir
 from pathlib import Path
 
 from tools.classroom.accounts import LEARNERS, TEACHERS, ClassError, make, members, names_in
+from tools.classroom.learner import COPIED, LINKED
 from tools.copies import ROOT
 
 FOLDER = ROOT / "class"
@@ -24,7 +25,8 @@ def start(arguments: list[str]) -> None:
     """Get everything ready, then become JupyterHub."""
     if sys.platform != "linux" or os.geteuid():
         raise ClassError("A class needs Linux, and root, who starts each server as its learner: `sudo make class`.")
-    check_that_all_can_read(ROOT, Path(sys.executable), Path(sys.base_prefix))
+    folders = [path for name in (*LINKED, COPIED) if (path := ROOT / name).is_dir()]
+    check_that_all_can_read(ROOT, *folders, Path(sys.executable), Path(sys.base_prefix))
     STATE.mkdir(mode=0o700, exist_ok=True)
     STATE.chmod(0o700)
     learners = names_in(FOLDER / "learners.txt")
@@ -42,15 +44,18 @@ def start(arguments: list[str]) -> None:
 
 
 def check_that_all_can_read(*paths: Path) -> None:
-    """Learners use this course and this Python as themselves."""
-    for path in paths:
-        for part in [*reversed(path.resolve().parents), path.resolve()]:
+    """Learners use this course and this Python as themselves. A link is looked at where it is, and where it leads."""
+    for path in (*paths, *map(Path.resolve, paths)):
+        for part in [*reversed(path.parents), path]:
             mode = part.stat().st_mode
-            if not mode & 0o001 or (part == path.resolve() and not mode & 0o004):
-                raise ClassError(
-                    f"Other accounts can't read {part}, and the class needs {path}. Put the course where all can read "
-                    "it, such as /opt/course, and use the system's Python: make class PYTHON=/usr/bin/python3"
+            if not mode & 0o001 or (part == path and not mode & 0o004):
+                advice = (
+                    f"Open it: `chmod -R a+rX {part}`"
+                    if part.is_relative_to(ROOT)
+                    else "Put the course where all can read it, such as /opt/course, and use the system's Python: "
+                    "make class PYTHON=/usr/bin/python3"
                 )
+                raise ClassError(f"Other accounts can't read {part}, and the class needs {path}. {advice}")
             if mode & 0o002 and not mode & 0o1000:
                 raise ClassError(f"Every account can change {part}, which the class uses. chmod o-w {part}")
 
