@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -14,6 +16,7 @@ from lessons.exercises.masked_attention import future_hidden
 from lessons.progress import NOT_YET, RIGHT, Record
 from tools.classroom import overview
 from tools.classroom.overview import page, read
+from tools.copies import ROOT
 
 MISTAKE = future_hidden.mistakes[3].name
 EVIL = "<script>alert(1)</script>\"'&"
@@ -105,6 +108,43 @@ def test_what_is_missing_is_said(monkeypatch, capsys):
     assert "There is no class on this machine" in capsys.readouterr().err
 
 
+def test_two_files_of_one_name_are_refused(tmp_path, capsys):
+    sent = [tmp_path / name / "progress.jsonl" for name in ("anna", "ben", "chen")]
+    for file in sent:
+        file.parent.mkdir()
+        file.touch()
+    assert overview.main([str(file) for file in sent]) == 1
+    assert f"{sent[0]} and {sent[1]} would both be called progress" in capsys.readouterr().err
+
+
+def test_without_root_it_says_how(monkeypatch, capsys):
+    monkeypatch.setattr(overview, "members", lambda group: ["anna"])
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert overview.main([]) == 1
+    assert "sudo make overview" in capsys.readouterr().err
+
+
+WITHOUT_ACCOUNTS = """
+import os, sys
+sys.modules["pwd"] = sys.modules["grp"] = None
+del os.O_NONBLOCK, os.geteuid, os.setgroups
+from pathlib import Path
+from tools.classroom import overview
+overview.PAGE = Path(sys.argv[1], "overview.html")
+sys.exit(overview.main(sys.argv[2:]))
+"""
+
+
+def test_sent_files_are_read_where_the_system_has_no_accounts_as_on_windows(tmp_path):
+    sent = tmp_path / "anna.jsonl"
+    sent.write_text(json.dumps({"lesson": "03", "exercise": "my_causal", "verdict": "Right"}))
+    for files, said in [([sent], "1 learners"), ([], "There is no class on this machine")]:
+        command = [sys.executable, "-c", WITHOUT_ACCOUNTS, tmp_path, *files]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert said in result.stdout + result.stderr
+        assert "Traceback" not in result.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
 def test_a_pipe_or_a_folder_in_the_place_of_the_file_stops_nothing(tmp_path):
     os.mkfifo(tmp_path / "progress.jsonl")
@@ -122,7 +162,7 @@ def test_a_link_leads_no_further_than_its_owner_can_go(tmp_path, monkeypatch):
     (tmp_path / "course" / "work").mkdir(parents=True)
     (tmp_path / "course" / "work" / "progress.jsonl").symlink_to(secret)
     nobody = SimpleNamespace(pw_dir=str(tmp_path), pw_uid=65534, pw_gid=65534)
-    monkeypatch.setattr(overview.pwd, "getpwnam", lambda name: nobody)
+    monkeypatch.setattr("pwd.getpwnam", lambda name: nobody)
     before = (os.geteuid(), os.getegid(), os.getgroups())
     assert overview.records_of("anna") == []
     assert (os.geteuid(), os.getegid(), os.getgroups()) == before

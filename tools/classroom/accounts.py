@@ -1,8 +1,9 @@
-"""The accounts of a class: each learner is a user of the system, so the system keeps them apart."""
+"""The accounts of a class: each learner is a user of the system, so the system keeps them apart.
 
-import grp
+Windows has neither pwd nor grp: they are imported where they are used, so that a teacher can read sent files there.
+"""
+
 import os
-import pwd
 import re
 import secrets
 import subprocess
@@ -38,9 +39,12 @@ def names_in(file: Path) -> list[str]:
 
 
 def members(group: str) -> list[str]:
+    """Who is in a group of the system; nobody where there is none of this name, or are no groups, as on Windows."""
     try:
+        import grp
+
         return sorted(grp.getgrnam(group).gr_mem)
-    except KeyError:
+    except (ImportError, KeyError):
         return []
 
 
@@ -68,6 +72,8 @@ def make(names: Sequence[str], group: str, sheet: Path) -> list[str]:
 
 
 def exists(name: str) -> bool:
+    import pwd
+
     try:
         pwd.getpwnam(name)
     except KeyError:

@@ -7,7 +7,6 @@ Nothing in these files is trusted: only the names of the course's own exercises 
 """
 
 import os
-import pwd
 import stat
 import sys
 from collections import Counter
@@ -28,6 +27,7 @@ from tools.copies import ROOT
 
 TEMPLATE = Path(__file__).with_name("overview.html")
 PAGE = ROOT / "class" / "state" / "overview.html"
+NOT_WAITING = getattr(os, "O_NONBLOCK", 0)  # for a pipe with a name, which Windows does not have
 PROGRESS = Path(FOLDER) / "work" / "progress.jsonl"
 
 
@@ -103,15 +103,17 @@ def row(learner: str, lines: Sequence[Line], totals: Mapping[str, int]) -> dict[
 
 def records_of(learner: str) -> list[Record]:
     """What is in the progress file of an account. It is read with that account's rights: a link leads no further."""
+    import pwd  # not on Windows
+
     account = pwd.getpwnam(learner)
-    with acting_as(account):
+    with acting_as(account.pw_uid, account.pw_gid):
         return read(Path(account.pw_dir) / PROGRESS)
 
 
 def read(file: Path) -> list[Record]:
     """The records of an ordinary file; none of anything else."""
     try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is opened, and not waited for
+        handle = os.open(file, os.O_RDONLY | NOT_WAITING)
     except OSError:
         return []
     status = os.fstat(handle)
@@ -124,15 +126,15 @@ def read(file: Path) -> list[Record]:
 
 
 @contextmanager
-def acting_as(account: pwd.struct_passwd) -> Generator[None]:
+def acting_as(user: int, group: int) -> Generator[None]:
     """For root: go on with another account's rights. Everybody else has but their own."""
     if os.geteuid():
         yield
         return
     groups = os.getgroups()
     os.setgroups([])
-    os.setegid(account.pw_gid)
-    os.seteuid(account.pw_uid)
+    os.setegid(group)
+    os.seteuid(user)
     try:
         yield
     finally:
@@ -145,14 +147,21 @@ def main(files: Sequence[str]) -> int:
     if missing := [file for file in files if not Path(file).is_file()]:
         print(f"{missing[0]} is no file; expected the progress files of learners, such as anna.jsonl", file=sys.stderr)
         return 1
-    if not files and not members(LEARNERS):
+    names = [Path(file).stem for file in files]
+    if twice := [name for name in names if names.count(name) > 1]:
+        first, second, *_ = (file for file, name in zip(files, names) if name == twice[0])
+        print(f"{first} and {second} would both be called {twice[0]}: give each file another name", file=sys.stderr)
+        return 1
+    learners = members(LEARNERS)
+    if not files and not learners:
         print(
             'There is no class on this machine. For files: make overview FILES="anna.jsonl ben.jsonl"', file=sys.stderr
         )
         return 1
-    said = {Path(file).stem: read(Path(file)) for file in files} or {
-        name: records_of(name) for name in members(LEARNERS)
-    }
+    if not files and os.geteuid():
+        print("Only root can read what the learners of this machine have done: sudo make overview", file=sys.stderr)
+        return 1
+    said = {name: read(Path(file)) for name, file in zip(names, files)} or {name: records_of(name) for name in learners}
     PAGE.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(PAGE, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as opened:
         opened.write(page(said))
