@@ -1,7 +1,7 @@
 """The site.
 
 python -m tools.site            builds it in build/site
-python -m tools.site FOLDER     builds it there
+python -m tools.site FOLDER     builds it there, if the folder is new, empty, or of an earlier build
 python -m tools.site serve      shows what is in build/site on this machine
 """
 
@@ -27,4 +27,7 @@ if __name__ == "__main__":
         serve()
     else:
         gc.set_threshold(20_000)  # from 700 new objects on, looking for unused circles took a tenth of the time
-        sys.exit(build(Path(*sys.argv[1:]) if sys.argv[1:] else TARGET))
+        try:
+            sys.exit(build(Path(*sys.argv[1:]) if sys.argv[1:] else TARGET))
+        except FileExistsError as error:
+            sys.exit(str(error))

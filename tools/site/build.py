@@ -51,13 +51,13 @@ def prepare(source: Path) -> None:
     """Write all that Sphinx reads, in the current language."""
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
+    shutil.copy(HERE / "conf.py", source)
     for path in (HERE / "pages").glob("*.md"):
         (source / path.name).write_text(page_in_language(wording.language(), path), encoding="utf-8")
     shutil.copytree(ROOT / "images", source / "images", ignore=shutil.ignore_patterns(*wording.available()))
     if wording.language() != ENGLISH:
         shutil.copytree(folder_of(wording.language()), source / "images", dirs_exist_ok=True)
     shutil.copytree(HERE / "static", source / "_static")
-    shutil.copy(HERE / "conf.py", source)
     for name, page in PAGES.items():
         (source / page).write_text(for_the_site(ROOT / "class" / name), encoding="utf-8")
     alive.write_scripts(source / "_static")
@@ -125,14 +125,26 @@ def shown(widget: LessonWidget) -> str:
 
 
 def build(target: Path, *options: str) -> int:
-    """Build the site; Sphinx's exit code. A warning of Sphinx's is an error."""
+    """Build the site; Sphinx's exit code. A warning of Sphinx's is an error.
+
+    What an earlier build left in `target`, and in the folder of its sources, is removed; a FileExistsError if something
+    else is there.
+    """
+    target = target.resolve()  # also of "."
+    sources = target.with_name(f"{target.name}-source")
+    if not (sources / ENGLISH / "conf.py").is_file():
+        for folder in (target, sources):
+            if folder.exists() and any(folder.iterdir()):
+                raise FileExistsError(
+                    f"{folder} is not empty, and no earlier build of the site made it: name another folder"
+                )
     shutil.rmtree(target, ignore_errors=True)
     before = wording.language()
     try:
         for language in wording.available():
             wording.use(language)
             place = target if language == ENGLISH else target / language
-            source = target.with_name(f"{target.name}-source") / language
+            source = sources / language
             prepare(source)
             settings = ["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", *options]
             if failed := build_main([*settings, str(source), str(place)]):
