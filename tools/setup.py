@@ -71,7 +71,12 @@ FAILURES = [
         NO_NETWORK,
     ),
     (
-        r"Permission denied|Read-only file system|Access is denied|Errno (13|30)\b|os error (5|13|30)\b",
+        r"Access is denied|(WinError|os error) 5\b",
+        f"something in {ROOT} is in use or cannot be written to; close JupyterLab and all its kernels, then {AGAIN}. "
+        "If it does not help, move the course to a folder of your own (without its .venv).",
+    ),
+    (
+        r"Permission denied|Read-only file system|Errno (13|30)\b|os error (13|30)\b",
         f"{ROOT}, or something in it, cannot be written to; move the course to a folder of your own "
         "(without its .venv), then run the same command there.",
     ),
@@ -96,6 +101,10 @@ class SetupError(Exception):
 
 def main(arguments=()):
     """Make `.venv` ready and return the exit code: 0, or 1 after one sentence on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)  # not in Python 3.6
+        if reconfigure:
+            reconfigure(errors="replace")  # a character that the terminal does not know stops nothing
     try:
         if arguments == ["--gpu"]:
             return install_gpu()
@@ -145,7 +154,7 @@ def make_ready(kind):
 
 
 def install_gpu():
-    """Exchange torch for its build for this machine's GPU. Later setups leave it as it is."""
+    """Exchange torch for its build for this machine's GPU. Setups leave it as it is, until torch's version changes."""
     print("Installing torch's build for the GPU of this machine ...", flush=True)
     installer = Installer()
     installer.gpu(f"torch=={torch_version()}")
@@ -273,9 +282,14 @@ def uv_environment(configured):
 
 def install_torch(installer):
     """On Linux the index's own torch is the build with CUDA: take the CPU build, unless there is one already."""
-    if not sys.platform.startswith("linux") or not torch_version():
+    there = output_of(VENV_PYTHON, "-c", "from importlib.metadata import version; print(version('torch'))").strip()
+    version, _, build = there.partition("+")
+    if torch_version() in ("", version):
         return
-    if not list(VENV.glob(f"lib/python*/site-packages/torch-{torch_version()}*.dist-info")):
+    if build not in ("", "cpu"):
+        sentence = f"torch {there}, for a GPU, becomes {torch_version()}, for the CPU; run `make gpu` again afterwards."
+        print(f"Setup continues: {sentence}", file=sys.stderr)
+    if sys.platform.startswith("linux"):
         installer.cpu(f"torch=={torch_version()}+cpu")
 
 

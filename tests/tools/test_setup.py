@@ -343,12 +343,40 @@ class TestTorchOnLinux:
         assert project.setup(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels)).returncode == 0
         assert self.installed(project) == ["torch-9.9+cu130.dist-info"]
 
+    def test_a_gpu_build_that_a_new_version_replaces_is_named(self, project, wheels):
+        for version in ("9.9+cu130", "9.10+cpu"):
+            make_wheel(wheels, "torch", version)
+        variables = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+        project.requirements.write_text("")
+        assert project.setup(**variables).returncode == 0
+        chosen = wheels / "torch-9.9+cu130-py3-none-any.whl"
+        subprocess.run([UV, "pip", "install", "-q", "--no-deps", "--python", project.python, chosen], check=True)
+        project.requirements.write_text("torch==9.10\n")
+        result = project.setup(**variables)
+        assert result.returncode == 0
+        assert self.installed(project) == ["torch-9.10+cpu.dist-info"]
+        assert result.stderr.startswith("Setup continues: torch 9.9+cu130, for a GPU,")
+        assert "run `make gpu` again" in result.stderr and len(result.stderr.splitlines()) == 1
+        remove_stamp(project)
+        assert project.setup(**variables).stderr == ""
+
 
 def test_unreachable_index_gets_a_sentence(ready):
     ready.requirements.write_text(UNREACHABLE)
     result = ready.setup()
     assert_one_sentence(result, "the package index cannot be reached", "run the same command again", "setup.log")
     assert "127.0.0.1" in (ready.venv / "setup.log").read_text()
+
+
+def test_a_terminal_without_a_letter_for_it_gets_the_sentence_too(ready):
+    ready.requirements.write_text("./课-1.0-py3-none-any.whl\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    environment["PATH"] = os.pathsep.join([str(UV.parent), os.environ["PATH"]])
+    command = [sys.executable, ready.root / "tools" / "setup.py"]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert result.returncode == 1
+    assert "Setup stopped: " in result.stderr and "Traceback" not in result.stderr
+    assert "课" in (ready.venv / "setup.log").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough("makes and fills a .venv")
@@ -418,7 +446,8 @@ def test_errors_of_the_system_get_a_sentence(project, monkeypatch, capsys, error
             "disk is full",
         ),
         ("error: failed to create directory: Read-only file system (os error 30)", "cannot be written to"),
-        ("error: failed to remove file: Access is denied. (os error 5)", "cannot be written to"),
+        ("error: failed to remove file: Access is denied. (os error 5)", "close JupyterLab and all its kernels"),
+        ("PermissionError: [WinError 5] Zugriff verweigert: 'torch.pyd'", "close JupyterLab and all its kernels"),
         (
             "OSError: [WinError 126] The specified module could not be found. Error loading fbgemm.dll",
             "Microsoft Visual C++ Redistributable",
