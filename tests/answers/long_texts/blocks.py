@@ -62,6 +62,21 @@ with wrong("the scores of all keys were there at once"):
         return F.scaled_dot_product_attention(q, k, v)
 
 
+with right:
+
+    def my_blocks(q, k, v, block):
+        highest = torch.full((len(q),), -torch.inf)
+        total, summed = torch.zeros(len(q)), torch.zeros(len(q), v.size(1))
+        for keys, values in zip(k.split(block), v.split(block)):
+            scores = (keys[:, None] * q).sum(-1).T / math.sqrt(q.size(-1))
+            new = torch.maximum(highest, scores.amax(1))
+            scale, powers = (highest - new).exp(), (scores - new[:, None]).exp()
+            total = total * scale + powers.sum(1)
+            summed = summed * scale[:, None] + (powers[..., None] * values).sum(1)
+            highest = new
+        return summed / total[:, None]
+
+
 edit("total * old + p", "total + p", "total is not")
 
 edit("summed * old + p", "summed + p", "summed is not")
@@ -92,6 +107,20 @@ with wrong("You averaged the outputs of the blocks"):
 edit("q / math.sqrt(q.shape[-1])", "q / q.shape[-1]", "Divide by its root")
 
 edit("s.max(dim=1, keepdim=True).values", "s.max()", "one highest score for all queries")
+
+with wrong("the scores of all keys were there at once"):
+
+    def my_blocks(q, k, v, block):
+        n = -(-len(k) // block)
+        pad = n * block - len(k)
+        kb = F.pad(k, (0, 0, 0, pad)).view(n, block, -1)
+        vb = F.pad(v, (0, 0, 0, pad)).view(n, block, -1)
+        s = q @ kb.mT / math.sqrt(q.shape[-1])
+        if pad:
+            s[-1, :, -pad:] = float("-inf")
+        p = s.transpose(0, 1).reshape(len(q), -1).softmax(-1).view(len(q), n, block).transpose(0, 1)
+        return (p @ vb).sum(0)
+
 
 with wrong("the scores of all keys were there at once"):
 
