@@ -137,7 +137,8 @@ def _attention_with_dropout(q: Tensor, k: Tensor, v: Tensor, mask: AddedMask, dr
 def _differentiate_as(plain: Callable[..., Tensor], output: Tensor, *inputs: Tensor | None) -> None:
     """Give the output of a kernel second derivatives, which its own backward pass lacks: those of plain(*inputs).
 
-    output: the kernel's result for the inputs; plain(*inputs) must be equal to it.
+    output: the kernel's result for the inputs; plain(*inputs) must be equal to it. It gets copies, so that each has a
+    gradient of its own: an input can be there twice, or be computed from another.
     """
     if output.grad_fn is None:
         return
@@ -147,8 +148,9 @@ def _differentiate_as(plain: Callable[..., Tensor], output: Tensor, *inputs: Ten
     ) -> tuple[Tensor | None, ...] | None:
         if not torch.is_grad_enabled():  # no second derivative is wanted
             return None
-        wanted = [x for x in inputs if x is not None and x.requires_grad]
-        found = iter(torch.autograd.grad(plain(*inputs), wanted, of_output[0], create_graph=True))
+        copies = [None if x is None else x.clone() for x in inputs]
+        wanted = [x for x, gradient in zip(copies, gradients) if x is not None and gradient is not None]
+        found = iter(torch.autograd.grad(plain(*copies), wanted, of_output[0], create_graph=True))
         return tuple(None if gradient is None else next(found) for gradient in gradients)
 
     output.grad_fn.register_hook(backward)

@@ -214,6 +214,61 @@ def test_second_derivatives_with_a_part_that_does_not_learn(frozen):
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3 * expected.abs().max().item())
 
 
+def assert_same_derivatives(results, inputs, tolerance):
+    """First and second derivatives of the sum of squares, each by a pass that asks for these inputs alone."""
+
+    def derivatives(result):
+        first = torch.autograd.grad(result.square().sum(), inputs, create_graph=True)
+        return first + torch.autograd.grad(sum(x.square().sum() for x in first), inputs)
+
+    for found, expected in zip(*map(derivatives, results)):
+        torch.testing.assert_close(found, expected, rtol=0, atol=tolerance * expected.abs().max().item())
+
+
+@pytest.mark.parametrize("asked", [[0], [1], [2], [0, 2], [2, 1]])
+def test_derivatives_of_attention_by_some_of_its_inputs(asked):
+    inputs = [torch.randn(1, 2, 5, 8, dtype=torch.float64, requires_grad=True) for _ in range(3)]
+    results = (attend(*inputs, need_weights=needed)[0] for needed in (False, True))
+    assert_same_derivatives(results, [inputs[i] for i in asked], 1e-9)
+
+
+@pytest.mark.parametrize("read", ["qxx", "xxx", "xqx"])
+def test_derivatives_of_attention_that_reads_a_tensor_twice(read):
+    named = {name: torch.randn(1, 2, 5, 8, dtype=torch.float64, requires_grad=True) for name in "qx"}
+    inputs = [named[name] for name in read]
+    results = (attend(*inputs, need_weights=needed)[0] for needed in (False, True))
+    assert_same_derivatives(results, [named[name] for name in sorted(set(read))], 1e-9)
+
+
+def test_derivatives_of_attention_whose_inputs_depend_on_one_another():
+    x = torch.randn(1, 2, 5, 8, dtype=torch.float64, requires_grad=True)
+    results = (attend(x.sin(), x, 2 * x, need_weights=needed)[0] for needed in (False, True))
+    assert_same_derivatives(results, [x], 1e-9)
+
+
+@pytest.mark.parametrize("asked", [["x"], ["weight"], ["bias"], ["weight", "x"]])
+@pytest.mark.parametrize("times", [1, 2])
+def test_derivatives_of_a_large_product_by_some_of_its_inputs(asked, times):
+    """Used twice, the second product's input depends on the weights."""
+    ours, x = Linear(256, 256), torch.randn(64, 256, requires_grad=True)
+    by_onednn = plain = x
+    for _ in range(times):
+        by_onednn, plain = ours(by_onednn), F.linear(plain, ours.weight, ours.bias)
+    named = {"x": x, **dict(ours.named_parameters())}
+    assert_same_derivatives((by_onednn, plain), [named[name] for name in asked], 1e-4)
+
+
+def test_derivatives_of_a_model_whose_embeddings_are_shared(monkeypatch):
+    sizes = {"d_model": 256, "num_heads": 2, "num_layers": 1, "d_ff": 256, "dropout": 0.0}
+    model = Transformer(TransformerConfig(200, 200, **sizes, tie_embeddings=True, share_embeddings=True))
+    ids, found = torch.randint(1, 200, (4, 32)), []
+    for is_plain in (False, True):
+        monkeypatch.setattr(fast, "ONEDNN_IS_FASTER", torch.backends.mkldnn.is_available() and not is_plain)
+        loss = model(ids, ids, need_weights=is_plain)[0].log_softmax(dim=-1)[..., 0].mean()
+        found.append(torch.autograd.grad(loss, model.src_embedding.tokens.weight, create_graph=True)[0])
+    torch.testing.assert_close(found[0], found[1], rtol=0, atol=1e-4 * found[1].abs().max().item())
+
+
 EMPTY_ROW = torch.tensor([[False, False, False, False], [True, False, True, False], [True, True, True, True]])
 
 
