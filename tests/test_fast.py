@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from lessons import fast
 from lessons.attention import attend
 from lessons.config import TransformerConfig
-from lessons.fast import Dropout, Linear
+from lessons.fast import Dropout, Linear, drop
 from lessons.layers import DecoderLayer, EncoderLayer
 from lessons.masks import causal
 from lessons.transformer import Transformer
@@ -108,6 +108,13 @@ def test_dropout_drops_its_share_and_scales_up_the_rest(p, dtype):
     assert abs(kept.double().mean() - (1 - p)) < 0.006  # four standard errors at the most
     torch.testing.assert_close(y[kept], torch.full_like(y[kept], 1 / (1 - p)))
     torch.testing.assert_close(x.grad, y)
+
+
+@pytest.mark.parametrize("p", [0.999, 0.9999, 1 - 2**-17, 0.999999])
+def test_dropout_keeps_the_mean_where_it_drops_almost_all(p):
+    x = torch.ones(4_000_000)
+    error = ((1 / (1 - p) - 1) / x.numel()) ** 0.5
+    assert abs(drop(x, p).mean() - 1) < 4 * error
 
 
 def test_dropout_draws_bits_of_its_own_where_it_drops_some():
