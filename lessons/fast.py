@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 EMPTY_ROWS_ARE_ZERO = ("cpu",)  # devices on which each kernel of torch gives 0 to a query without a key
 MANY_TOKENS, MANY_PRODUCTS = 64, 2**22  # below that, converting to oneDNN's layout costs more than it saves
@@ -167,6 +168,12 @@ def _is_for_onednn(x: Tensor, weight: Tensor) -> bool:
         and x.numel() * weight.size(0) >= MANY_PRODUCTS
         and x.device.type == "cpu"
         and x.dtype == weight.dtype == torch.float32
+        and not _is_traced()
         and torch.get_float32_matmul_precision() == "highest"  # otherwise torch chooses oneDNN itself
         and not torch.is_autocast_enabled("cpu")
     )
+
+
+def _is_traced() -> bool:
+    """Whether torch.compile, torch.func or a mode follows each operation: they can't look into oneDNN's tensors."""
+    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or is_in_torch_dispatch_mode()

@@ -62,6 +62,33 @@ def test_linear_leaves_products_to_torch_where_onednn_is_no_faster(monkeypatch):
     assert "aten::mkldnn_linear" not in operations(lambda: Linear(256, 256)(torch.randn(64, 256)))
 
 
+@pytest.mark.thorough("torch.compile takes seconds to import")
+def test_a_large_product_can_be_compiled():
+    ours, x = Linear(256, 256), torch.randn(64, 256)
+    compiled = torch.compile(ours, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), ours(x), rtol=1e-4, atol=1e-4)
+    compiled(x).sum().backward()
+    assert ours.weight.grad is not None
+
+
+def test_a_large_product_takes_the_transforms_of_torch_func():
+    ours, x = Linear(256, 256), torch.randn(2, 64, 256)
+
+    def by(linear):
+        return lambda x, weight: linear(x, weight).square().sum()
+
+    def functional(x, weight):
+        return torch.func.functional_call(ours, {"weight": weight}, x)
+
+    def plain(x, weight):
+        return F.linear(x, weight, ours.bias)
+
+    weight = ours.weight.detach()
+    found, expected = (torch.func.grad(by(f), argnums=1)(x[0], weight) for f in (functional, plain))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-3)
+    torch.testing.assert_close(torch.func.vmap(ours)(x), ours(x), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     "cpuinfo, name, intel",
     [
