@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, UntypedStorage
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 from torch.utils.flop_counter import FlopCounterMode
@@ -18,12 +19,21 @@ from torch.utils.flop_counter import FlopCounterMode
 from lessons._checks import positive
 from lessons.probes import influence
 
-PRODUCTS = ("Addmm", "Baddbmm", "Bmm", "Mm", "Convolution")  # how torch names them in its record for the gradients
+# How the names of operations with matrix products begin in torch's record for the gradients, and how many of these
+# wait for one another. Fused attention has two: the scores, and the weights times the values.
+PRODUCTS = {
+    **dict.fromkeys(("Addmm", "Baddbmm", "Bmm", "Mm", "Convolution", "MkldnnLinear"), 1),
+    **dict.fromkeys(("ScaledDotProduct", "_Tiled"), 2),
+}
 
 
 def multiply_adds(run: Callable[[], object]) -> int:
-    """How many multiplications with an addition `run()` performs; torch counts each as two FLOPs."""
-    with FlopCounterMode(display=False) as counter:
+    """How many multiplications with an addition `run()` performs; torch counts each as two FLOPs.
+
+    Fused attention is replaced by its two matrix products, of which torch can count each. If `run` does a backward
+    pass, let it do the forward pass, too: what was fused before can't be replaced.
+    """
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         run()
     return counter.get_total_flops() // 2
 
@@ -31,7 +41,8 @@ def multiply_adds(run: Callable[[], object]) -> int:
 def longest_chain(result: Tensor) -> int:
     """How many matrix products had to wait for one another until `result` was there.
 
-    Read from torch's record for the gradients, so `result` must have one: it needs parameters and gradients.
+    Read from torch's record for the gradients, so `result` must have one: it needs parameters and gradients. Fused
+    attention counts as two products after its queries, keys and values.
     """
     if result.grad_fn is None:
         raise ValueError("result has no grad_fn; expected what a layer computed with gradients switched on")
@@ -44,9 +55,13 @@ def longest_chain(result: Tensor) -> int:
         waiting.extend(unknown)
         if not unknown:
             longest = max((chains[before] for before in earlier), default=0)
-            chains[operation] = longest + operation.name().startswith(PRODUCTS)
+            chains[operation] = longest + _products(operation.name())
             waiting.pop()
     return chains[result.grad_fn]
+
+
+def _products(operation: str) -> int:
+    return next((products for start, products in PRODUCTS.items() if operation.startswith(start)), 0)
 
 
 def hops(layers: Sequence[Callable[[Tensor], Tensor]], x: Tensor) -> int:
@@ -84,7 +99,8 @@ def peak_bytes(run: Callable[[], object]) -> int:
     """The most bytes of tensors that `run()` has in memory at one time, its result included.
 
     What was there before doesn't count, nor does what a kernel keeps to itself. Tensors on the device "meta" have sizes
-    and no numbers: with them, it tells what a run would need on a machine with enough memory.
+    and no numbers: with them, it tells what a run would need on a machine with enough memory. If `run` does a backward
+    pass, let it do the forward pass, too: what oneDNN computed before can't be looked into.
     """
     with _Alive() as alive:
         result = run()

@@ -7,8 +7,10 @@ import pytest
 import torch
 from torch import nn
 
+from lessons import fast
 from lessons.attention import MultiHeadAttention, attend
 from lessons.costs import cpu_seconds, hops, longest_chain, multiply_adds, peak_bytes
+from lessons.layers import EncoderLayer, FeedForward
 from lessons.tiled import tiled_attention
 
 
@@ -46,6 +48,40 @@ def test_products_beside_one_another_do_not_wait():
     a, b = torch.ones(3, 3, requires_grad=True), torch.ones(3, 3)
     assert longest_chain(a @ b + a @ b) == 1
     assert longest_chain((a @ b) @ (a @ b)) == 2
+
+
+@pytest.fixture(params=[False, True], ids=["MKL", "oneDNN"])
+def _either_processor(request, monkeypatch):
+    monkeypatch.setattr(fast, "ONEDNN_IS_FASTER", request.param and torch.backends.mkldnn.is_available())
+
+
+@pytest.mark.usefixtures("_either_processor")
+def test_the_costs_of_a_large_layer_are_the_same_on_each_processor():
+    feed_forward, x = FeedForward(512, 2048), torch.randn(1, 64, 512)
+    assert multiply_adds(lambda: feed_forward(x)) == 64 * 2 * 512 * 2048
+    assert multiply_adds(lambda: feed_forward(x).sum().backward()) == 64 * 5 * 512 * 2048  # none for the gradient of x
+    assert longest_chain(feed_forward(x)) == 2
+    with torch.no_grad():
+        assert peak_bytes(lambda: feed_forward(x)) == 4 * 64 * 2 * 2048  # before and after the activation
+
+
+@pytest.mark.usefixtures("_either_processor")
+@pytest.mark.parametrize("need_weights", [False, True])
+@pytest.mark.parametrize("learns", [False, True])
+def test_fused_attention_costs_as_many_products(need_weights, learns):
+    q, k, v = (torch.randn(2, n, d, requires_grad=learns) for n, d in ((3, 4), (5, 4), (5, 6)))
+    assert multiply_adds(lambda: attend(q, k, v, need_weights=need_weights)) == 2 * 3 * 5 * (4 + 6)
+    layer, x = EncoderLayer(64, 4, 128), torch.randn(1, 5, 64)
+    counted = 5 * (4 * 64 * 64 + 2 * 64 * 128) + 2 * 5 * 5 * 64
+    assert multiply_adds(lambda: layer(x, need_weights=need_weights)) == counted
+    assert longest_chain(layer(x, need_weights=need_weights)[0]) == 6
+
+
+def test_attention_in_tiles_waits_twice():
+    q = torch.randn(5, 4, requires_grad=True)
+    attention = partial(tiled_attention, query_block=2, key_block=2)
+    assert longest_chain(attention(q, q, q)) == longest_chain(attend(q, q, q, need_weights=False)[0]) == 2
+    assert multiply_adds(lambda: attention(q, q, q)) == 2 * 5 * 5 * 4
 
 
 def test_longest_chain_needs_a_record():
