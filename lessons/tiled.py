@@ -14,6 +14,7 @@ from torch import Tensor
 from lessons._checks import attention_axes, bool_mask, positive
 
 Rule = Callable[[Tensor, Tensor], Tensor]
+HALF = (torch.float16, torch.bfloat16)
 
 
 class Read(NamedTuple):
@@ -67,13 +68,14 @@ def tiled_attention(
     query_block, key_block: the sizes of a tile.
 
     Returns (..., Q, d_v). The backward pass computes each tile again; for second derivatives, autograd keeps them all.
+    Half precision is too coarse to add up many tiles: inside, it is float32.
     Shapes that don't fit, or a mask that isn't bool, raise a ValueError.
     """
     leading = attention_axes(q, k, v, None if callable(allowed) else allowed)
     positive(query_block=query_block, key_block=key_block)
-    q, k, v = (x.expand(*leading, -1, -1) for x in (q, k, v))
-    output, _ = _Tiled.apply(q, k, v, allowed, (query_block, key_block))
-    return output  # type: ignore[no-any-return]
+    exact = (x.float() if x.dtype in HALF else x for x in (q, k, v))
+    output, _ = _Tiled.apply(*(x.expand(*leading, -1, -1) for x in exact), allowed, (query_block, key_block))
+    return output.to(q.dtype)  # type: ignore[no-any-return]
 
 
 class _Tiled(torch.autograd.Function):
@@ -92,22 +94,24 @@ class _Tiled(torch.autograd.Function):
                 read = join(read, read_block(scores, v[..., columns, :]))
             output[..., rows, :] = read.output
             log_total[..., rows, :] = (read.highest + read.total.log()).masked_fill(read.total == 0, torch.inf)
-        ctx.save_for_backward(q, k, v, output, log_total)
-        ctx.allowed, ctx.sizes = allowed, sizes
+        is_tensor = isinstance(allowed, Tensor)
+        ctx.save_for_backward(q, k, v, output, log_total, allowed if is_tensor else None)
+        ctx.rule, ctx.sizes = None if is_tensor else allowed, sizes
         return output, log_total
 
     @staticmethod
     def backward(  # type: ignore[override]
         ctx: Any, grad: Tensor, grad_log_total: Tensor
     ) -> tuple[Tensor | None, ...]:
-        q, k, v, output, log_total = ctx.saved_tensors
+        q, k, v, output, log_total, mask = ctx.saved_tensors
+        allowed = ctx.rule if mask is None else mask
         grad_q, grad_k, grad_v = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
         average = (grad * output).sum(dim=-1, keepdim=True)  # of the weights' gradients, as the softmax weighs them
         common = average - grad_log_total  # the derivatives of log_total by the scores are the weights
         scale = 1 / math.sqrt(q.size(-1))
         for rows in _blocks(q.size(-2), ctx.sizes[0]):
             for columns in _blocks(k.size(-2), ctx.sizes[1]):
-                scores = _scores(q, k, ctx.allowed, rows, columns)
+                scores = _scores(q, k, allowed, rows, columns)
                 weights = (scores - log_total[..., rows, :]).exp()
                 grad_weights = grad[..., rows, :] @ v[..., columns, :].mT
                 grad_scores = weights * (grad_weights - common[..., rows, :]) * scale

@@ -61,6 +61,37 @@ def test_output_and_gradients_are_those_of_attend(seed):
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("blocks", [(128, 128), (2, 16)])
+def test_half_precision_is_as_exact_as_that_of_attend(dtype, blocks):
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.rand(n, 16, generator=generator).add(1).to(dtype).requires_grad_() for n in (3, 8192, 8192))
+    query_block, key_block = blocks
+    found = tiled_attention(q, k, v, query_block=query_block, key_block=key_block)
+    plain = attend(q, k, v)[0]
+    exact = attend(q.double(), k.double(), v.double())[0]
+    assert found.dtype == dtype
+    ours, theirs, right = ((x, *torch.autograd.grad(x.square().sum(), (q, k, v))) for x in (found, plain, exact))
+    for a, b, c in zip(ours, theirs, right):
+        assert (a.double() - c).abs().max() <= (b.double() - c).abs().max()
+
+
+@pytest.mark.parametrize("inputs", [torch.float32, torch.int64])
+def test_other_types_are_refused_as_by_attend(inputs):
+    q, k, v = X.double(), X.to(inputs), X.double()
+    for attention in (attend, tiled_attention):
+        with pytest.raises(RuntimeError, match="expected scalar type Double"):
+            attention(q, k, v)
+
+
+def test_a_mask_that_changed_before_the_backward_pass_is_refused():
+    q, allowed = torch.randn(2, 3, 4, requires_grad=True), causal(3)
+    output = tiled_attention(q, q, q, allowed)
+    allowed.fill_(True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        output.sum().backward()
+
+
 @pytest.mark.one_of(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_first_and_second_derivatives_are_those_of_finite_differences(seed):
