@@ -105,6 +105,19 @@ def test_special_tokens_can_be_hidden_and_weights_stay_as_they_were():
     assert own.key_tokens == ["b", "c", "d"]
 
 
+@pytest.mark.parametrize("query, hidden", [(1, 0), (2, 1), (0, None), (3, None), (None, None)])
+def test_the_kept_query_stays_with_its_token_unless_that_is_hidden(query, hidden, monkeypatch):
+    """And the browser is told of it together with the new rows."""
+    widget = AttentionExplorer(drawn(4, 4), ["[CLS]", "the", "cat", "[SEP]"], query=query)
+    sent = []
+    monkeypatch.setattr(widget, "_send", lambda message, buffers=None: sent.append(message["state"].keys()))
+    widget.set_state({"hide_special": True})
+    assert widget.query == hidden
+    assert sent == [{"query", "maps", "shown"} if query is not None else {"maps", "shown"}]
+    widget.hide_special = False
+    assert widget.query == (None if hidden is None else query)
+
+
 def test_a_layer_with_fewer_heads_and_sentences():
     widget = AttentionExplorer({"many": drawn(3, 5, 4, 4), "few": drawn(1, 2, 2, 2)})
     widget.sentence, widget.head, widget.query = 2, 4, 3

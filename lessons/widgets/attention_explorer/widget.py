@@ -99,16 +99,15 @@ class AttentionExplorer(LessonWidget):
         return [heads.describe_head(x, self.key_tokens) for x in self.layer_weights]
 
     def _kept(self) -> tuple[list[int], list[int]]:
-        """The places of the queries and keys that are shown; all, if none would be left."""
-        sides = (side[self.sentence] for side in self._tokens[self.name])
-        kept = (
-            [i for i, token in enumerate(side) if not self._is_hidden(token)] or [*range(len(side))] for side in sides
-        )
-        rows, columns = kept
+        """The places of the queries and keys that are shown."""
+        rows, columns = (self._places(side, self.hide_special) for side in (0, 1))
         return rows, columns
 
-    def _is_hidden(self, token: str) -> bool:
-        return self.hide_special and token in self.special
+    def _places(self, side: int, hide_special: bool) -> list[int]:
+        """The places of the queries (side 0) or keys (1) that are shown; all, if none would be left."""
+        tokens = self._tokens[self.name][side][self.sentence]
+        kept = [i for i, token in enumerate(tokens) if not (hide_special and token in self.special)]
+        return kept or [*range(len(tokens))]
 
     # Validation
 
@@ -141,7 +140,17 @@ class AttentionExplorer(LessonWidget):
     @observe("layer", "sentence", "head", "hide_special")
     def _follow(self, change: dict) -> None:
         if self.shown and not self._computing:
-            self._refresh()
+            with self.hold_sync():
+                if change["name"] == "hide_special":
+                    self._follow_query()
+                self._refresh()
+
+    def _follow_query(self) -> None:
+        """The query stays with its token; none is kept if that one is now hidden."""
+        before, now = (self._places(0, hidden) for hidden in (not self.hide_special, self.hide_special))
+        if self.query is not None and self.query < len(before):
+            place = before[self.query]
+            self.query = now.index(place) if place in now else None
 
     def _refresh(self) -> None:
         sentences, num_heads, *_ = self.all_weights[self.name].shape
