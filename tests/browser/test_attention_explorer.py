@@ -3,6 +3,7 @@
 import math
 import random
 
+import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -123,6 +124,19 @@ def test_a_token_shows_its_lines_and_a_click_keeps_them(page):
     expect(keys.get_by_text("x")).to_be_focused()
     page.keyboard.press("End")
     expect(keys.get_by_text("z")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    "weights, said",
+    [
+        ([0.5, math.nan, 0.1, 0.2, 0.9, 0.7, 0.3], "4 “4” 0.9000, 5 “5” 0.7000, 0 “0” 0.5000, 6 “6” 0.3000"),
+        ([math.nan, math.nan, 0.1, 0.2, 0.5, 0.9], "5 “5” 0.9000, 4 “4” 0.5000, 3 “3” 0.2000, 2 “2” 0.1000"),
+    ],
+)
+def test_a_key_names_the_queries_that_look_most_at_it_whatever_has_nan(page, weights, said):
+    widget = AttentionExplorer(torch.tensor(weights)[:, None], key_tokens=["x"])
+    shown(page, widget).locator('[aria-label="keys"]').get_by_text("x").hover()
+    expect(page.locator('[data-part="readout"]')).to_have_text(f"Key 0 “x” gets attention from {said}.")
 
 
 def test_many_tokens_stay_fluid(page):

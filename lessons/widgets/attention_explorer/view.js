@@ -165,7 +165,7 @@ class Explorer extends View {
 
   inWords(side, index, weights, { rows, columns }) {
     const others = side === 0 ? columns : rows;
-    const best = [...weights].map((w, i) => [w, i]).sort((a, b) => b[0] - a[0]).slice(0, 4).filter(([w]) => w >= LEAST_LINE);
+    const best = [...weights].map((w, i) => [w, i]).filter(([w]) => w >= LEAST_LINE).sort((a, b) => b[0] - a[0]).slice(0, 4);
     const list = listed(best.map(([w, i]) => `${i} “${others[i]}” ${formatNumber(w, 4)}`)) || worded("nothing above the least");
     return side === 0 ? worded("Query {q} “{query}” looks at {list}.", { q: index, query: rows[index], list })
       : worded("Key {k} “{key}” gets attention from {list}.", { k: index, key: columns[index], list });
