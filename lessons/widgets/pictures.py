@@ -34,7 +34,8 @@ class Panel:
     """One matrix to draw. tone: "mask", "scores", "weights", "values", "ids" or "homes", for colors and symbols.
 
     "homes" colors and labels each cell by the head that its number belongs to; there "blocked" means out of place.
-    If there is room for one panel only, it is the main one.
+    If there is room for one panel only, it is the main one. cut: some columns are left out, so that the sums of rows of
+    weights would be wrong and aren't shown.
     """
 
     tone: str
@@ -48,6 +49,7 @@ class Panel:
     main: bool = False
     groups: Tensor = field(default_factory=lambda: torch.empty(0, 0))  # (R, C) of heads, from 0 to 7, of "homes"
     decimals: int = 2
+    cut: bool = False
 
     @property
     def hidden(self) -> Tensor:
@@ -149,7 +151,7 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def _table(panel: Panel, *, words: bool = False) -> str:
-    sums = panel.tone == "weights"
+    sums = panel.tone == "weights" and not panel.cut
     heads = "".join(f'<th scope="col">{_short(name)}</th>' for name in panel.columns)
     total = worded("sum")
     heads += f'<th scope="col">{total}</th>' if sums else ""

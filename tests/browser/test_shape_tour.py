@@ -3,6 +3,8 @@
 import torch
 from playwright.sync_api import expect
 
+from lessons.config import TransformerConfig
+from lessons.transformer import Transformer
 from lessons.widgets import ShapeTour
 from tests.browser import bare
 
@@ -77,3 +79,14 @@ def test_ids_are_whole_and_weights_have_sums(page):
     deliver(page, tour)
     expect(page.locator('[data-part="grid"] .hg-sum').first).to_have_text("1.00")
     expect(page.locator('[data-part="heads"]')).to_be_visible()
+
+
+def test_the_sum_of_a_row_is_that_of_all_its_columns(page):
+    config = TransformerConfig(8, 40, d_model=12, num_heads=3, num_layers=1, d_ff=8, dropout=0.0)
+    ids = torch.tensor([[1, 2, 3]])
+    tour = ShapeTour(Transformer(config).eval(), ids, ids)
+    tour.step = len(tour.stops) - 1
+    bare.show(page, tour)
+    sums = page.locator('[data-part="grid"] .hg-sum')
+    expect(sums).to_have_text(["1.00"] * 3)
+    expect(sums.first).to_have_attribute("aria-label", "target 0 “1”, sum of the weights: 1.00")

@@ -79,6 +79,19 @@ def test_large_tensors_show_their_beginning():
     assert len(tour._repr_mimebundle_()[0]["text/html"].encode()) <= 20_000
 
 
+def test_a_row_that_is_cut_off_has_the_sum_of_all_of_it_or_none():
+    config = TransformerConfig(8, 40, d_model=12, num_heads=3, num_layers=1, d_ff=8, dropout=0.0)
+    tour = ShapeTour(Transformer(config).eval(), SRC, TGT)
+    tour.step = len(tour.stops) - 1
+    assert len(tour.shown["columns"]) == 24
+    sums = np.frombuffer(base64.b64decode(tour.shown["sums"]), dtype=np.float32)
+    assert sums == pytest.approx([1.0] * 3, abs=1e-5)
+    for page in (tour.to_html(), tour._repr_mimebundle_()[0]["text/html"]):
+        assert '<th scope="col">23</th></tr>' in page and "≠ 1" not in page
+    tour.step = next(i for i, stop in enumerate(tour.stops) if stop.has_heads)
+    assert tour.to_html().count('<th scope="col">sum</th></tr>') == 1
+
+
 def test_tokens_name_rows_and_columns():
     tour = ShapeTour(make_model(), SRC, TGT, [list("abcde"), list("fghij")], [list("xyz"), list("uvw")], sentence=1)
     tour.step = next(i for i, stop in enumerate(tour.stops) if stop.name == "layer 0: cross")

@@ -1,4 +1,4 @@
-import { inRows, readFloats, sumOf } from "../shared/numbers.js";
+import { inRows, readFloats } from "../shared/numbers.js";
 import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { View, asWidget, button } from "../shared/parts.js";
 import { marked, worded } from "../shared/words.js";
@@ -105,7 +105,7 @@ class Tour extends View {
       this.tensor = this.grid("grid", { title: name, tone: shown.tone, rowAxis, columnAxis, sums: shown.tone === "weights" });
       this.kind = kind;
     }
-    const sums = values.map((row) => ({ total: sumOf(row), empty: false }));
+    const sums = [...readFloats(shown.sums)].map((total) => ({ total, empty: false }));
     const axes = { rowAxis, columnAxis };
     const note = shown.more ? worded("The first of them; rows: {rowAxis}, columns: {columnAxis}", axes) : worded("rows: {rowAxis}, columns: {columnAxis}", axes);
     this.tensor.show({ rows: shown.rows, columns: shown.columns, values, sums, note, title: name });

@@ -193,7 +193,8 @@ class ShapeTour(LessonWidget):
         are_weights = self.stop.has_heads or self.stop.name == "probabilities"
         tone = "ids" if rows == "B" else "weights" if are_weights else "values"
         labels, axes = self._labels(columns, values.size(1)), (names[rows], names[columns])
-        return Panel(tone, self.stop.title, row_names, labels, values.float(), None, *axes, main=True)
+        cut = self.matrix.size(1) > MOST
+        return Panel(tone, self.stop.title, row_names, labels, values.float(), None, *axes, main=True, cut=cut)
 
     # Validation
 
@@ -211,14 +212,14 @@ class ShapeTour(LessonWidget):
 
     def _refresh(self) -> None:
         panel = self._drawn()
-        data = base64.b64encode(panel.values.contiguous().numpy().tobytes()).decode()
         shown = {
             "at": [self.step, self.sentence, self.head],
             "tone": panel.tone,
             "rows": panel.rows,
             "columns": panel.columns,
             "axes": [panel.row_axis, panel.column_axis],
-            "data": data,
+            "data": _pack(panel.values),
+            "sums": _pack(self.matrix[:MOST].float().sum(dim=-1)),  # of whole rows
             "more": max(self.matrix.shape) > MOST,
         }
         self._compute(shown=shown)
@@ -261,6 +262,11 @@ def _example() -> tuple[Transformer, Tensor, Tensor, list[list[str]], list[list[
         )
         model = Transformer(config).eval()
     return model, src, tgt, sides[0], sides[1]
+
+
+def _pack(numbers: Tensor) -> str:
+    """Floats as the browser reads them."""
+    return base64.b64encode(numbers.contiguous().numpy().tobytes()).decode()
 
 
 def _read_names(names: Any, ids: Tensor, name: str) -> list[list[str]]:
