@@ -247,6 +247,16 @@ def test_an_error_is_shown_as_text(page):
     assert part(page, "reason").locator("b").count() == 0
 
 
+@pytest.mark.parametrize("total, waiting", [(None, "for the first step"), (250, "for the first of 250 steps")])
+def test_only_a_run_that_waits_is_said_to_wait_for_its_first_step(page, total, waiting):
+    bare.show(page, TrainingMonitor(total=total))
+    expect(part(page, "progress")).to_have_text(waiting)
+    for status in ("running", "interrupted", "finished", "stopped by an error"):
+        set_state(page, status=status)
+        expect(part(page, "status")).to_have_text(status)
+        expect(part(page, "progress")).to_have_text("")
+
+
 # The point that is read out
 
 

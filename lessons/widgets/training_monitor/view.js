@@ -1,7 +1,7 @@
 import { formatNumber, readMatrix, readNumber } from "../shared/numbers.js";
 import { QUIET, claim, escapeText } from "../shared/markup.js";
 import { View, asWidget, button, checkbox } from "../shared/parts.js";
-import { LIVE } from "./constants.js";
+import { LIVE, WAITING } from "./constants.js";
 import { SIGNS, lossChart, measureChart, plan, say } from "./charts.js";
 import { SENTENCES, listed, marked, worded } from "../shared/words.js";
 
@@ -69,7 +69,7 @@ class Monitor extends View {
     this.write("status", worded(status));
     const done = { step, total, percent: Math.floor((100 * step) / total) };
     if (latest) this.write("progress", total ? worded(", step {step} of {total}, {percent} % done", done) : worded(", step {step}", done));
-    else this.write("progress", total ? worded(" for the first of {total} steps", done) : worded(" for the first step"));
+    else this.write("progress", status !== WAITING ? "" : total ? worded(" for the first of {total} steps", done) : worded(" for the first step"));
     this.drawDone(step, total);
     this.find("pause").disabled = !live && !paused;
     this.find("stop").disabled = !live || stopping;
