@@ -149,6 +149,18 @@ def test_a_forced_word_keeps_the_focus_and_the_others_stay_to_choose_from(shown,
     assert studio.changes == [] and names() == before
 
 
+def test_a_change_of_a_special_token_is_named_as_it_is_written(shown, studio):
+    studio.changes = [
+        Change("force", token=3, word=studio.task.tgt_vocab.eos_id),
+        Change("block", at="decoder.0.self_attn", query=0, key=0),
+    ]
+    bare.show(shown, studio)
+    looks = "“<bos>” may not look at “<bos>” in decoder 0 self-attention"
+    for name in (looks, "word 3 must be “<eos>”"):
+        for said in (f"{name}: on", f"remove: {name}"):
+            expect(shown.get_by_role("button", name=said, exact=True)).to_have_count(1)
+
+
 ROWS = {"source": 10, "written": 9, "bars": 6, "hands": 6, "changes": 4}
 
 

@@ -445,9 +445,9 @@ class ModelStudioView extends View {
     const said = { active: active.length, count };
     this.write("count", !count ? worded("Your changes") : active.length < count ? worded("Your changes: {active} of {count} on", said) : worded("Your changes: {count}", said));
     this.put("changes", count ? changes.toReversed().map(({ on, ...change }) => { // the newest is seen first
-      const text = escapeText(sayChange(change, names, this.about.words.tgt));
-      return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${text}`, { kind: "ms-switch", pressed: on, label: on ? worded("{change}: on", { change: text }) : worded("{change}: off", { change: text }) })}` +
-        `${press({ remove: change }, "×", { kind: "ms-remove", label: worded("remove: {change}", { change: text }) })}</li>`;
+      const what = sayChange(change, names, this.about.words.tgt);
+      return `<li class="${on ? "" : "ms-off"}">${press({ switch: change }, `<i aria-hidden="true">${on ? "✓" : ""}</i>${escapeText(what)}`, { kind: "ms-switch", pressed: on, label: on ? worded("{change}: on", { change: what }) : worded("{change}: off", { change: what }) })}` +
+        `${press({ remove: change }, "×", { kind: "ms-remove", label: worded("remove: {change}", { change: what }) })}</li>`;
     }).join("") : `<li class="ms-none">${worded("None yet: this is the model as it was trained. <span class=ms-more>Hide a token, click a cell of the mask, or choose another next word, and read the translation.</span>")}</li>`);
     for (const [name, can] of [["undo", history.length], ["redo", future.length], ["reset", count]])
       this.find(name).setAttribute("aria-disabled", String(!can));
