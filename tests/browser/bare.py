@@ -37,6 +37,8 @@ window.show = async (name, state) => {
 };
 window.frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 </script></body></html>"""
+# How browsers tell the Enter that ends a composition, as in pinyin; Safari's comes when the composition is over.
+ENDS_COMPOSITION = {"isComposing": True}, {"keyCode": 229}
 OF_IPYWIDGETS = re.compile("_.*|layout|tabbable|tooltip|comm|keys|log")
 
 

@@ -314,6 +314,16 @@ def test_waits_for_scores_of_a_new_size(shown):
     expect(shown.locator('[role="status"]')).to_contain_text("it needs 1 to 64")
 
 
+@pytest.mark.parametrize("ends", bare.ENDS_COMPOSITION)
+def test_the_enter_that_ends_a_composition_does_not_end_the_sentence(shown, ends):
+    box = shown.locator('[data-part="target"]')
+    box.fill("a b c tea cher")
+    box.dispatch_event("keydown", {"key": "Enter", **ends})
+    assert last_sent(shown) is None
+    box.press("Enter")
+    assert last_sent(shown)["target"] == ["a", "b", "c", "tea", "cher"]
+
+
 def test_a_view_that_is_closed_lets_go(shown):
     shown.evaluate("stop()")
     assert shown.evaluate("Object.values(model.handlers).flat().length") == 0

@@ -310,6 +310,16 @@ def test_a_sentence_is_translated_while_it_is_typed_and_kept_when_it_is_done(sho
     assert studio.sentence == "I drink tea."
 
 
+@pytest.mark.parametrize("ends", bare.ENDS_COMPOSITION)
+def test_the_enter_that_ends_a_composition_does_not_end_the_sentence(shown, ends):
+    field = shown.locator('[data-part="sentence"]')
+    field.fill("The tea cher drinks tea.")
+    field.dispatch_event("keydown", {"key": "Enter", **ends})
+    assert shown.evaluate("model.sent") == []
+    field.press("Enter")
+    assert shown.evaluate("model.sent") == [{"set": {"sentence": "The tea cher drinks tea."}}]
+
+
 def test_what_is_typed_is_never_html(shown, studio):
     sentence = '<img src="typed" onerror=alert(1)> &lt;b id=typed>'
     shown.locator('[data-part="sentence"]').fill(sentence)

@@ -1,7 +1,7 @@
 import { AFTER, BEFORE, BILLION, CONVENTIONS, CROSS, DECODER, ENCODER, FILLS, INFINITE, KINDS, MAX_TOKENS } from "../shared/constants.js";
 import { formatNumber, isOne, readMatrix, sumOf } from "../shared/numbers.js";
 import { copy, copyButton } from "../shared/copying.js";
-import { QUIET, claim } from "../shared/markup.js";
+import { QUIET, claim, isComposing } from "../shared/markup.js";
 import { VISIBLE } from "../shared/palette.js";
 import { fillScores, fillWeights, mix } from "../shared/attention.js";
 import { LOW, namesWidth } from "../shared/grid.js";
@@ -118,6 +118,7 @@ class Studio extends View {
   }
 
   pressKey(event) {
+    if (isComposing(event)) return;
     const typing = event.target.tagName === "INPUT";
     if (typing && event.key === "Enter") {
       claim(event); // else JupyterLab handles Enter before the field reports its change

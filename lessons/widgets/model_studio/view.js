@@ -1,6 +1,6 @@
 import { View, asWidget, button, slider } from "../shared/parts.js";
 import { copy, copyButton } from "../shared/copying.js";
-import { ARROWS, QUIET, claim, escapeText, focusOf } from "../shared/markup.js";
+import { ARROWS, QUIET, claim, escapeText, focusOf, isComposing } from "../shared/markup.js";
 import { formatNumber } from "../shared/numbers.js";
 import { HIGHEST, HISTORY, LOWEST, MOST_CHANGES } from "./constants.js";
 import { flip, isOn, isSameChange, placeName, sayChange, without, writeProgram } from "./hands.js";
@@ -140,6 +140,7 @@ class ModelStudioView extends View {
   // From the learner
 
   pressKey(event) {
+    if (isComposing(event)) return;
     const row = event.target.closest('[role="toolbar"]');
     if (row && this.moveIn(row, event)) return claim(event);
     const list = event.target.closest("details[open]");

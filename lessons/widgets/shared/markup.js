@@ -15,6 +15,9 @@ export function claim(event) {
   event.stopPropagation();
 }
 
+/** A key of an input method, such as the Enter that ends pinyin; in Safari only its code tells. */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
 /** What has the focus, in the document or the shadow tree of this element. */
 export const focusOf = (element) => element.getRootNode().activeElement;
 
