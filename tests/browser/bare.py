@@ -150,21 +150,21 @@ def cell(page, part, row, column):
     return page.locator(f'[data-part="{part}"] [data-at="{row},{column}"]')
 
 
+HEAR = """said => {
+    for (const { state, content } of said)
+        if (content) model.tell(content);
+        else for (const [name, value] of Object.entries(state)) model.set(name, value);
+}"""
+
+
 def deliver(page, widget):
-    """Give Python what the browser has sent, and the browser what Python says to it."""
-    answers = []
-    told = state(widget)
-    widget.send = lambda message, buffers=None: answers.append(message)
+    """Give Python what the browser has sent, and the browser what Python sends, in this order."""
+    said = []
+    widget._send = lambda message, buffers=None: said.append(message)
     for message in page.evaluate("model.sent.splice(0)"):
-        told |= message.get("set", {})  # that is what the browser has, whatever Python made of it since
         widget._receive(widget, message, [])
-    after = state(widget)
-    changed = {name: value for name, value in after.items() if value != told[name]}
-    page.evaluate(
-        "([changed, answers]) => { for (const [name, value] of Object.entries(changed)) model.set(name, value);"
-        "for (const answer of answers) model.tell(answer); }",
-        [changed, answers],
-    )
+    del widget._send
+    page.evaluate(HEAR, said)
 
 
 # Many acts in one call: the page does them itself, where no real mouse or keyboard is needed. What waits for a frame

@@ -9,7 +9,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from lessons.config import TransformerConfig
 from lessons.interventions import Change, intervene
+from lessons.tasks import Numerals
+from lessons.transformer import Transformer
 from lessons.widgets import ModelStudio
 from tests.browser import bare
 from tests.browser.accessible import told, violations
@@ -308,6 +311,36 @@ def test_a_sentence_is_translated_while_it_is_typed_and_kept_when_it_is_done(sho
     field.press("Enter")
     bare.deliver(shown, studio)
     assert studio.sentence == "I drink tea."
+
+
+@pytest.mark.parametrize("leave", ["another sentence", "undo"])
+def test_why_python_refuses_a_sentence_is_said_until_the_next_step(page, leave):
+    """Only Python can split the sentences of this task. Both still have the same past."""
+    task = Numerals()
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 16, "dropout": 0.0}
+    config = TransformerConfig(len(task.src_vocab), len(task.tgt_vocab), **sizes)
+    studio = ModelStudio(Transformer(config).eval(), task, sentence="three")
+    studio.sentence = "four"
+    bare.show(page, studio)
+    field, warning = (page.locator(f'[data-part="{part}"]') for part in ("sentence", "warning"))
+    field.fill(" ")
+    field.press("Enter")
+    bare.deliver(page, studio)
+    page.evaluate("frame()")
+    expect(warning).to_have_text("sentence is ' ', 0 tokens; expected 1 to 32")
+    expect(field).to_have_value("four")
+    if leave == "undo":
+        page.locator('[data-part="undo"]').click()
+    else:
+        field.fill("three")
+        field.press("Enter")
+    page.evaluate("frame()")
+    expect(warning).to_have_text("")
+    expect(field).to_have_value("three")
+    bare.deliver(page, studio)
+    assert studio.sentence == "three"
+    steps = page.evaluate("['history', 'future'].map(name => model.get(name).length)")
+    assert steps == [len(studio.history), len(studio.future)]
 
 
 @pytest.mark.parametrize("ends", bare.ENDS_COMPOSITION)

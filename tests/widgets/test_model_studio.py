@@ -144,6 +144,17 @@ def test_the_browser_is_told_no_history_that_it_has(studio, monkeypatch):
     assert not any({"history", "future"} & message.get("state", {}).keys() for message in sent)
 
 
+def test_a_refused_step_is_taken_out_of_the_past_of_the_browser(studio, monkeypatch):
+    studio.changes = [HIDE_NOT]
+    studio.undo()
+    sent = []
+    monkeypatch.setattr(type(studio), "_send", lambda self, message, buffers=None: sent.append(message))
+    studio._receive(studio, {"set": {"sentence": " "}}, [])
+    told = {name: value for message in sent for name, value in message.get("state", {}).items()}
+    assert told == {"sentence": studio.sentence, "history": studio.history, "future": studio.future}
+    assert len(studio.future) == 1
+
+
 BAD = [
     ("sentence", 3, "sentence is 3; expected a text"),
     ("sentence", " ", "sentence is ' ', 0 tokens; expected 1 to 32"),

@@ -199,6 +199,16 @@ class ModelStudioView extends View {
     return worded("The sentence has {count} tokens; the model is shown at most {most}.", { count: tokens.length, most: longest });
   }
 
+  /** Why Python refuses what it was told stays until it is told something else. */
+  receive({ problem }) {
+    if (problem) this.refusal = problem;
+  }
+
+  commit(changes) {
+    this.refusal = undefined;
+    super.commit(changes);
+  }
+
   /** One step that can be undone. */
   step(changes) {
     const before = Object.fromEntries(Object.keys(changes).map((name) => [name, this.model.get(name)]));
@@ -219,7 +229,7 @@ class ModelStudioView extends View {
     if (!steps.length) return;
     const last = steps.at(-1);
     const back = Object.fromEntries(Object.keys(last).map((trait) => [trait, this.model.get(trait)]));
-    this.typed = undefined;
+    this.typed = this.refusal = undefined;
     for (const [trait, value] of Object.entries({ ...last, [from]: steps.slice(0, -1), [to]: [...this.model.get(to), back] })) this.model.set(trait, value);
     this.model.send({ ask: name, done: true });
     this.schedule();
@@ -316,7 +326,7 @@ class ModelStudioView extends View {
     const typed = this.typed === undefined ? null : splitText(this.typed, this.about);
     const problem = this.problemOf(typed);
     const read = typed && !problem ? typed : splitText(sentence, this.about) ?? tokens;
-    this.say(listed([problem, ...this.unknownIn(read)].filter(Boolean), SENTENCES));
+    this.say(listed([this.refusal, problem, ...this.unknownIn(read)].filter(Boolean), SENTENCES));
     return read;
   }
 

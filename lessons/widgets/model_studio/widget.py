@@ -215,6 +215,11 @@ class ModelStudio(LessonWidget):
             self._following = False
         return {"done": question}
 
+    def _refuse(self, error: Exception) -> None:
+        """The browser has counted what is refused as a step: it gets the steps that are left."""
+        super()._refuse(error)
+        self.send_state(["history", "future"])
+
     # Validation
 
     @validate("sentence")
