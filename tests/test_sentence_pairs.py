@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+import pickle
 import random
 import re
 import tracemalloc
@@ -231,6 +232,12 @@ def test_the_generator_alone_decides(tmp_path, task):
         for ours, same in zip(one.batch(64, seeded(seed)), again.batch(64, seeded(seed))):
             assert torch.equal(ours, same)
     assert task.examples(64, seeded(3)) != task.examples(64, seeded(4))
+
+
+def test_another_process_can_have_the_task(task):
+    other = pickle.loads(pickle.dumps(task))
+    assert other.examples(64, seeded()) == task.examples(64, seeded())
+    assert other.encode("a1 a2 (a3)") == task.encode("a1 a2 (a3)")
 
 
 @pytest.mark.thorough("reads thousands of pairs")

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import pickle
 import re
 import sys
 import tracemalloc
@@ -95,6 +96,12 @@ def test_a_batch_depends_on_its_step_only(folder, stream):
     again = PairStream(folder, window=10)
     backwards = [texts(again, again.step_batch(4, step=step, seed=3)) for step in reversed(steps)]
     assert straight == backwards[::-1]
+
+
+def test_another_process_can_have_the_task(stream):
+    first = texts(stream, stream.step_batch(4, step=1, seed=0))
+    other = pickle.loads(pickle.dumps(stream))
+    assert texts(other, other.step_batch(4, step=1, seed=0)) == first
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

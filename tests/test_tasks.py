@@ -1,5 +1,6 @@
 """lessons.tasks: pairs made by rules, their splits, and texts to ids and back."""
 
+import pickle
 import random
 import re
 import zlib
@@ -71,6 +72,14 @@ def test_every_word_of_the_vocabularies_occurs(task):
     if isinstance(task, Numerals) and task.largest < 1_000_000:  # the words are the same for every `largest`
         missing[0] -= set(task.src_vocab.encode("million"))
     assert missing == [set(), set()]
+
+
+@EACH
+def test_another_process_can_have_the_task(task):
+    other, examples = pickle.loads(pickle.dumps(task)), task.examples(9, seeded())
+    assert other.examples(9, seeded()) == examples
+    for text, side in zip(examples[0], ("src", "tgt")):
+        assert other.encode(text, side=side) == task.encode(text, side=side)
 
 
 @EACH

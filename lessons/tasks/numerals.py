@@ -88,7 +88,11 @@ class Numerals(Task):
                 return number
 
 
-HYPHENS = Writing(lambda text: re.findall(r"\w+|-", text), lambda words: " ".join(words).replace(" - ", "-"))
+def _join(words: list[str]) -> str:
+    return " ".join(words).replace(" - ", "-")
+
+
+HYPHENS = Writing(re.compile(r"\w+|-").findall, _join)
 _HELD_OUT_LIST = [n for n in range(100, 1000) if (n // 100 + 3 * (n // 10 % 10) + 7 * (n % 10)) % 10 == 5]
 _HELD_OUT = frozenset(_HELD_OUT_LIST)
 

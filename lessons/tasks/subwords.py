@@ -1,7 +1,7 @@
 """A vocabulary of subwords, learned from sentences: frequent words are one token, rare words several."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from unicodedata import normalize
 
@@ -56,9 +56,13 @@ class Subwords(Vocabulary):
         bpe = tokenizer.model
         self._pieces = lru_cache(REMEMBERED)(lambda unit: [token.id for token in bpe.tokenize(unit)])
 
+    def __reduce__(self) -> tuple[Callable[[str], "Subwords"], tuple[str]]:
+        """What pickle stores for another process: the JSON, because a cache can't go there."""
+        return type(self).from_json, (self.to_json(),)
+
     @property
     def writing(self) -> Writing:
-        return Writing(self.split, lambda pieces: "".join(pieces).replace(BLANK, " ").strip())
+        return Writing(self.split, _join)
 
     def split(self, text: str) -> list[str]:
         """The subwords of a text."""
@@ -67,6 +71,10 @@ class Subwords(Vocabulary):
     def _ids_of(self, text: str) -> list[int]:
         pieces = self._pieces
         return [i for unit in _units(text) for i in pieces(unit)]
+
+
+def _join(pieces: list[str]) -> str:
+    return "".join(pieces).replace(BLANK, " ").strip()
 
 
 def _units(text: str) -> list[str]:

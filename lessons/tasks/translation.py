@@ -5,6 +5,7 @@ Time and place come last in English and before the verb in Chinese: I ate a cake
 """
 
 import re
+from functools import partial
 from random import Random
 
 from lessons.tasks import words
@@ -41,8 +42,7 @@ class Translation(Task):
             nouns=nouns,
         )
         vocabs = make_vocabulary(*_all_words(0)), make_vocabulary(*_all_words(1))
-        known = frozenset(vocabs[0].words)
-        english = Writing(lambda text: split_english(text, known), join_english)
+        english = Writing(partial(split_english, known=frozenset(vocabs[0].words)), join_english)
         chinese = Writing(longest_words(vocabs[1].words), "".join)
         super().__init__("translation", 4, unseen, vocabs, (english, chinese))
 
