@@ -43,8 +43,8 @@ def together(function: Callable[..., Any], count: int, *arguments: Any) -> list[
 
 def _join(rank: int, function: Callable[..., Any], count: int, folder: str, arguments: tuple[Any, ...]) -> None:
     torch.set_num_threads(1)
-    meeting = Path(folder, "meeting").as_uri()
-    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=count)
+    meeting = dist.FileStore(str(Path(folder, "meeting")), count)  # pyright: ignore[reportPrivateImportUsage]
+    dist.init_process_group("gloo", store=meeting, rank=rank, world_size=count)
     try:
         torch.save(function(rank, count, *arguments), Path(folder, f"{rank}.pt"))
     finally:

@@ -1,6 +1,8 @@
 """lessons.parallel.by_hand: by hand or by DDP, several processes end with the weights of one."""
 
+from functools import partial
 from itertools import cycle
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
@@ -67,7 +69,11 @@ def test_the_parts_of_a_step_are_timed(monkeypatch):
 
 
 @pytest.mark.thorough("starts processes")
-def test_several_processes_measure_a_step():
+def test_several_processes_measure_a_step(tmp_path, monkeypatch):
+    """Wherever the system's temporary folder is."""
+    folder = tmp_path / "临时 files"
+    folder.mkdir()
+    monkeypatch.setattr(by_hand, "TemporaryDirectory", partial(TemporaryDirectory, dir=folder))
     assert all(seconds > 0 for found in together(measure_step, 2, CONFIG, 5, 2, 1) for seconds in found)
 
 
