@@ -77,11 +77,14 @@ def load(path: str | Path, device: torch.device | str = "cpu") -> dict[str, Any]
 def save_weights(path: str | Path, tensors: Mapping[str, Tensor], about: Mapping[str, object]) -> None:
     """Replaces the file, as `save` does. about: what else belongs to the weights, in the types of JSON.
 
-    The same tensors and the same `about` give the same bytes.
+    The same tensors and the same `about` give the same bytes. An entry "sha256" in `about` is a ValueError.
     """
     import safetensors.torch
 
-    text = json.dumps({**about, "sha256": BLANK}, ensure_ascii=False, sort_keys=True)
+    if "sha256" in about:
+        raise ValueError("about has 'sha256'; expected another name: this one is for the file's checksum")
+    in_order = json.loads(json.dumps({**about}, sort_keys=True))
+    text = json.dumps({"sha256": BLANK, **in_order}, ensure_ascii=False)  # before any other sha256
     content = safetensors.torch.save(dict(tensors), {ABOUT: text})
     _replace(path, CHECKSUM.sub(sha256(content).hexdigest().encode(), content, count=1))
 

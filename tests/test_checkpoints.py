@@ -1,10 +1,12 @@
 """lessons.checkpoints: what was saved comes back, and any other file is refused with its path and the reason."""
 
+import json
 import re
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 
 from lessons.checkpoints import load, load_weights, only_sizes, save, save_weights
@@ -36,6 +38,29 @@ def test_weights_come_back(path):
     assert about == ABOUT and torch.equal(tensors["weight"], STATE["weight"])
     assert "Übersetzer".encode() in path.read_bytes()
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("entry", ["data", "trained on"])
+def test_a_checksum_of_something_else_is_kept(path, entry):
+    about = {entry: {"file": "a.tsv", "sha256": "ab" * 32}}
+    save_weights(path, {"weight": STATE["weight"]}, about)
+    assert load_weights(path)[1] == about
+
+
+def test_the_name_of_the_checksum_is_taken(path):
+    with pytest.raises(
+        ValueError, match=r"^about has 'sha256'; expected another name: this one is for the file's checksum$"
+    ):
+        save_weights(path, {"weight": STATE["weight"]}, {"sha256": "ab" * 32})
+    assert not path.exists()
+
+
+def test_weights_of_an_older_version_are_read(path):
+    """There the checksum stood between the other entries."""
+    text = json.dumps({"name": "a", "sha256": "0" * 64, "steps": 3})
+    content = safetensors.torch.save({"weight": STATE["weight"]}, {"about": text})
+    path.write_bytes(content.replace(b"0" * 64, sha256(content).hexdigest().encode()))
+    assert load_weights(path)[1] == {"name": "a", "steps": 3}
 
 
 def test_the_order_of_what_is_saved_does_not_count(path):
