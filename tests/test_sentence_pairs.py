@@ -12,7 +12,7 @@ import torch
 
 from lessons.tasks import sentence_pairs
 from lessons.tasks.reader import LONGEST_LINE, read_pairs
-from lessons.tasks.sentence_pairs import SAMPLE, SentencePairs
+from lessons.tasks.sentence_pairs import SAMPLE, SentencePairs, is_held_out
 from lessons.tasks.stream import PairStream, prepare
 from lessons.tasks.subwords import Subwords
 
@@ -252,7 +252,13 @@ def test_held_out_sources_are_not_in_training(many, task):
 
 def test_what_is_held_out_stays_held_out():
     """In a later version, too: a model that was trained with this one is judged by what it has not seen."""
-    assert [i for i in range(100) if sentence_pairs.is_held_out(str(i), 20)] == [6, 37, 40, 82, 94]
+    assert [i for i in range(100) if is_held_out(str(i), 20)] == [6, 37, 40, 82, 94]
+
+
+@pytest.mark.parametrize("other", ["le cafe\u0301 {}", "le  café {}", "le\u3000café\xa0{}"])
+def test_another_spelling_of_a_source_is_in_its_split(other):
+    held_out = [[is_held_out(text.format(i), 20) for i in range(200)] for text in ("le café {}", other)]
+    assert held_out[0] == held_out[1] and 0 < sum(held_out[0]) < 20
 
 
 def drawn(task, split):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lessons._checks import positive, whole
 from lessons.tasks.reader import read_pairs
-from lessons.tasks.subwords import Subwords
+from lessons.tasks.subwords import Subwords, plain
 from lessons.tasks.task import HELD_OUT, SPLITS, TRAIN, Batch, Task, check_draw
 from lessons.wording import worded
 
@@ -123,8 +123,8 @@ def _by_length(src: Tensor, tgt: Tensor) -> Tensor:
 
 
 def is_held_out(source: str, every: int) -> bool:
-    """Whether a source sentence is the one in `every` that is held out."""
-    return crc32(source.encode()) % every == 0
+    """Whether a source sentence, however its accents and blanks are written, is the one in `every` that is held out."""
+    return crc32(plain(source).encode()) % every == 0
 
 
 def sample_pairs(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:

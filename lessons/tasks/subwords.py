@@ -73,10 +73,15 @@ class Subwords(Vocabulary):
         return [i for unit in _units(text) for i in pieces(unit)]
 
 
+def plain(text: str) -> str:
+    """The text in NFC, where é is one character, with single blanks. Two that differ only there have the same ids."""
+    return " ".join(normalize("NFC", text).split())
+
+
 def _join(pieces: list[str]) -> str:
     return "".join(pieces).replace(BLANK, " ").strip()
 
 
 def _units(text: str) -> list[str]:
-    """Words, punctuation and Chinese characters, each with the blank before it, in NFC, where é is one character."""
-    return UNIT.findall(BLANK.join(normalize("NFC", text).split()))
+    """Words, punctuation and Chinese characters, each with the blank before it."""
+    return UNIT.findall(plain(text).replace(" ", BLANK))
