@@ -1,5 +1,6 @@
 """lessons.tasks.sentence_pairs and its reader: files as the public collections have them, good and broken."""
 
+import bz2
 import gzip
 import itertools
 import pickle
@@ -75,6 +76,10 @@ def test_files_that_are_read(save, content):
     assert list(read_pairs(save(content))) == list(read_pairs(str(save(content)))) == TWO
 
 
+def test_a_word_that_starts_as_a_packed_file_does(save):
+    assert list(read_pairs(save("BZhang came.\tx\n"))) == [("BZhang came.", "x")]
+
+
 def test_the_mark_of_byte_order_is_one_in_the_first_line_alone(save):
     assert list(read_pairs(save("a\tb\n\ufeffc\td\n"))) == [("a", "b"), ("\ufeffc", "d")]
 
@@ -118,6 +123,14 @@ def test_a_file_in_another_encoding(save):
             gzip.compress(b"a\tb\n", mtime=0),
             "pairs.tsv, line 1: the file is compressed with gzip; expected text: unpack it first",
         ),
+        (
+            bz2.compress(b"a\tb\n", 1),
+            "pairs.tsv, line 1: the file is compressed with bzip2; expected text: unpack it first",
+        ),
+        (
+            bz2.compress(b"a\tb\n"),
+            "pairs.tsv, line 1: the file is compressed with bzip2; expected text: unpack it first",
+        ),
         (b"PK\x03\x04\0\0", "pairs.tsv, line 1: the file is compressed with zip; expected text: unpack it first"),
     ],
 )
@@ -151,6 +164,16 @@ def test_a_line_that_is_too_long_by_its_end_takes_no_other_with_it(save):
     assert list(read_pairs(save(line + "a\tb\n"), on_corrupt=corrupt.append)) == [("a", "b")]
     told = "pairs.tsv, line 1: longer than 100,000 bytes; expected one sentence pair per line"
     assert [str(error) for error in corrupt] == [told]
+
+
+@pytest.mark.parametrize("start", [b"\xff\xfe", b"\x1f\x8b", b"PK\x03\x04", bz2.compress(b"")[:10]])
+def test_how_a_file_starts_says_nothing_of_its_other_lines(save, start):
+    corrupt = []
+    assert list(read_pairs(save(b"a\tb\n" + start + b"\xff\nc\td\n"), on_corrupt=corrupt.append)) == [
+        ("a", "b"),
+        ("c", "d"),
+    ]
+    assert len(corrupt) == 1 and "line 2: " in str(corrupt[0])
 
 
 def test_the_reader_reads_no_further_than_asked(save):

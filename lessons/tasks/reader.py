@@ -8,7 +8,8 @@ LONGEST_LINE = 100_000  # bytes
 MOST_COLUMNS = 3  # source, target, attribution
 SHOWN = 40  # characters of a bad line
 UTF8_BOM, UTF16_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}  # their first bytes
+BZIP2 = [b"BZh%d1AY&SY" % level for level in range(1, 10)]  # its first bytes; BZh alone could be a word
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", **dict.fromkeys(BZIP2, "bzip2"), b"\xfd7zXZ": "xz"}
 NO_TEXT = (*UTF16_BOMS, *PACKED)
 
 
@@ -32,7 +33,7 @@ def read_pairs(
                 pair = _pair(line if number > 1 else _first(line), encoding)
             except ValueError as error:
                 named = ValueError(f"{path.name}, line {number}: {error}")
-                if on_corrupt is None or line.startswith(NO_TEXT):
+                if on_corrupt is None or (number == 1 and line.startswith(NO_TEXT)):
                     raise named from None
                 on_corrupt(named)
                 _skip_rest(line, file)
