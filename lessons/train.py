@@ -25,7 +25,7 @@ from lessons.config import TransformerConfig
 from lessons.evaluation import evaluating
 from lessons.parallel import ParallelTrainer, Processes, choose_device, joined
 from lessons.parallel.processes import PATIENCE, ElsewhereError, ProcessLost, leave
-from lessons.tasks.stream import PairStream, check_settings, prepare
+from lessons.tasks.stream import ABOUT, PairStream, check_files, check_settings, prepare
 from lessons.tasks.task import HELD_OUT, Batch
 from lessons.training import Progress, Recipe, TrainingStopped, seeded, shift, token_loss
 from lessons.transformer import Transformer
@@ -136,10 +136,12 @@ def _get_ready(options: Namespace) -> None:
         raise ValueError("data is empty; expected one file of sentence pairs or more")
     choices = {name: value for name, value in settings["data"].items() if name in PREPARATION}
     files = [Path(path).resolve() for path in options.data]
-    sizes = {str(path): [path.stat().st_size, path.stat().st_mtime_ns] for path in files if path.is_file()}
+    check_files(files)
+    sizes = [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
     settings["prepared"] = {"files": sizes, **choices}
     if not _is_prepared(output, settings["prepared"]):
         output.mkdir(parents=True, exist_ok=True)
+        (output / SETTINGS).unlink(missing_ok=True)  # an interrupt must not leave them beside other data
         shutil.rmtree(output / DATA, ignore_errors=True)
         print("preparing the data …", flush=True)
         prepare(output / DATA, *files, **choices, watch=partial(tqdm, unit=" pairs", disable=None))
@@ -149,9 +151,10 @@ def _get_ready(options: Namespace) -> None:
 def _is_prepared(output: Path, wanted: dict[str, Any]) -> bool:
     """Whether an earlier call that saved no checkpoint has prepared the same files in the same way."""
     try:
-        return json.loads((output / SETTINGS).read_text(encoding="utf-8"))["prepared"] == wanted
+        prepared = json.loads((output / SETTINGS).read_text(encoding="utf-8"))["prepared"]
     except (OSError, ValueError, KeyError):
         return False
+    return prepared == wanted and (output / DATA / ABOUT).is_file()
 
 
 def _read_settings(path: Path | None) -> Settings:

@@ -45,6 +45,13 @@ def check_settings(**settings: object) -> None:
         CHECKS[name](**{name: value})
 
 
+def check_files(paths: Iterable[str | Path]) -> None:
+    """A ValueError names the first that is no file."""
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise ValueError(f"paths contains {str(path)!r}, where no file is; expected files of sentence pairs")
+
+
 def prepare(
     folder: str | Path,
     *paths: str | Path,
@@ -72,9 +79,7 @@ def prepare(
     )
     if not paths:
         raise ValueError("paths is empty; expected one file of sentence pairs or more")
-    for path in map(Path, paths):
-        if not path.is_file():
-            raise ValueError(f"paths contains {str(path)!r}, where no file is; expected files of sentence pairs")
+    check_files(paths)
     if folder.exists():
         raise ValueError(f"folder is {str(folder)!r}, which exists; expected a new one")
     corrupt = 0

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from lessons import checkpoints, train
 from lessons.parallel import ProcessLost
+from lessons.tasks.stream import PairStream, prepare
 from tests.parallel.test_two_processes import TORCHRUN, write_pairs
 
 CONFIG = """
@@ -92,6 +94,43 @@ def test_data_are_prepared_once_and_again_when_they_have_changed(command, files,
     assert "preparing" in command()[1]
     (files[0] / "run.toml").write_text(CONFIG.replace("= 60", "= 50"), encoding="utf-8")
     assert "preparing" in command()[1]
+
+
+@pytest.mark.parametrize("when", ["during", "after"])
+def test_an_interrupted_preparation_is_forgotten(command, files, monkeypatch, when):
+    """Also what was prepared before it, which it replaces."""
+
+    def interrupted(*arguments, **options):
+        if when == "after":
+            prepare(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "_train", lambda *arguments: None)
+    command()
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "prepare", interrupted)
+        assert command(data=(write_pairs(files[0] / "other.tsv", 80),))[0] == 130
+    status, said = command()
+    assert status == 0 and "preparing" in said
+    assert PairStream(files[0] / "run" / "data").files == ["pairs.tsv"]
+
+
+def test_data_that_somebody_removed_are_prepared_again(command, files, monkeypatch):
+    monkeypatch.setattr(train, "_train", lambda *arguments: None)
+    command()
+    shutil.rmtree(files[0] / "run" / "data")
+    status, said = command()
+    assert status == 0 and "preparing" in said
+
+
+def test_each_file_counts_and_so_does_the_order(command, files, monkeypatch):
+    monkeypatch.setattr(train, "_train", lambda *arguments: None)
+    pairs, other = files[1], write_pairs(files[0] / "other.tsv", 40)
+    for data in [(pairs,), (pairs, other), (other, pairs), (other, pairs, pairs)]:
+        assert "preparing" in command(data=data)[1]
+        assert "preparing" not in command(data=data)[1]
+    status, said = command(data=(other, pairs, pairs, "typo.tsv"))
+    assert status == 1 and re.search(r"paths contains '.*typo\.tsv', where no file is; expected files of", said)
 
 
 @pytest.mark.parametrize(
