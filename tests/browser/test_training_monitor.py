@@ -310,6 +310,19 @@ def test_the_pointer_reads_and_a_click_stays(shown):
     assert chart.get_attribute("aria-valuetext").startswith("step 10: ")
 
 
+def test_a_click_counts_though_the_curve_is_drawn_meanwhile(shown):
+    """As it is ten times a second while the run goes on, and with each move of the pointer."""
+    set_state(shown, **RUNNING)
+    x, y = shown.evaluate(DRAWN, "loss")["points"][9]["place"]
+    shown.mouse.move(x, y)
+    shown.mouse.down()
+    set_state(shown, latest=[41, 0.125, None])
+    shown.mouse.move(x + 1, y)
+    shown.evaluate("frame()")
+    shown.mouse.up()
+    assert sent(shown) == [{"set": {"cursor": 10}}]
+
+
 def test_a_cursor_between_the_drawn_steps_reads_the_nearest(page):
     monitor = TrainingMonitor(cursor=1002)
     list(monitor.watch(a_run(1500)))
