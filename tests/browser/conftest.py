@@ -88,6 +88,15 @@ def page(browser, bare_pages, address):
     assert page.complaints == []
 
 
+@pytest.fixture
+def touched(browser, address):
+    """A bare page under a finger."""
+    page = browser.new_page(has_touch=True)
+    page.goto(address)
+    yield page
+    page.close()
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     server = make_course(tmp_path_factory.mktemp("course"))

@@ -92,16 +92,13 @@ TOO_SMALL = """() => [...document.querySelectorAll(".lw :is(button, select, inpu
 }).map(control => control.outerHTML.slice(0, 80))"""
 
 
-def test_a_finger_meets_each_control(browser, address):
+def test_a_finger_meets_each_control(touched):
     """And no field is so small that a phone zooms in to it."""
-    page = browser.new_page(has_touch=True)
-    page.goto(address)
-    page.set_viewport_size({"width": 390, "height": 844})
+    touched.set_viewport_size({"width": 390, "height": 844})
     for name, make in SAMPLES.items():
-        bare.show(page, make())
-        page.evaluate("frame()")
-        assert page.evaluate(TOO_SMALL) == [], name
-    page.close()
+        bare.show(touched, make())
+        touched.evaluate("frame()")
+        assert touched.evaluate(TOO_SMALL) == [], name
 
 
 @every_widget

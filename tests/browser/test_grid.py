@@ -290,6 +290,16 @@ def test_the_same_query_and_key_are_framed_in_all_panels(shown):
     assert shown.evaluate(framed, "allowed") == 0
 
 
+def test_what_a_finger_taps_stays_read_out_until_the_focus_goes(touched):
+    bare.show(touched, MaskStudio(target="a b c <pad>"))
+    readout = touched.locator('[data-part="readout"]')
+    bare.cell(touched, "weights", 2, 1).tap()
+    expect(readout).to_contain_text("Query 2 “c” may attend to key 1 “b”")
+    expect(touched.locator('[data-part="weights"] .hg-across')).to_be_visible()
+    touched.evaluate("document.activeElement.blur()")
+    expect(readout).to_contain_text("Point at a cell")
+
+
 def test_two_views_of_one_model_show_the_same(shown):
     shown.evaluate("""async () => {
         const { render } = (await import("./mask_studio/view.js")).default;

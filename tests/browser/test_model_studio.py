@@ -532,6 +532,21 @@ def test_on_a_phone_a_finger_meets_a_cell_and_the_translation_stays_in_view(show
     expect(shown.locator(".ms-remove")).to_have_count(1)
 
 
+def test_what_a_finger_taps_stays_read_out_until_the_focus_goes(touched, studio):
+    """A number of a vector, and a cell."""
+    studio._restore(changes=[], place="decoder.1.cross_attn", head=0)
+    bare.show(touched, studio)
+    q = touched.locator('.mz-strip canvas[aria-label^="q"]')
+    box = q.bounding_box()
+    q.tap(position={"x": 2.5 * box["width"] / 16, "y": box["height"] - 2})
+    said = touched.locator(".mz-sum")
+    expect(said).to_contain_text("q of “。”, feature 2: ")
+    touched.locator('[data-part="zoom"] [aria-label^="weights"] [data-at="2,3"]').tap()
+    expect(said).to_contain_text("Weight of “not” for “明天”: ")
+    touched.evaluate("document.activeElement.blur()")
+    expect(said).to_contain_text("Point at a cell")
+
+
 def test_where_there_is_less_room_one_goes_into_a_head_and_back_by_keys(shown, studio):
     small(shown, 848)
     head = shown.locator('.mm-field [data-id="decoder.0.cross_attn 2"]')

@@ -20,9 +20,15 @@ export class Strip {
     this.canvas = this.el.querySelector("canvas");
     this.cursor = this.el.querySelector(".mz-cursor");
     const away = () => this.onPoint(null, null);
-    this.canvas.addEventListener("pointermove", (event) => this.go(event.offsetY / this.rowHeight, event.offsetX / this.step));
-    this.canvas.addEventListener("pointerdown", () => this.canvas.focus({ preventScroll: true }));
-    this.canvas.addEventListener("pointerleave", away);
+    const point = (event) => this.go(event.offsetY / this.rowHeight, event.offsetX / this.step);
+    this.canvas.addEventListener("pointermove", point);
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.focus({ preventScroll: true });
+      point(event);
+    });
+    this.canvas.addEventListener("pointerleave", ({ pointerType }) => {
+      if (pointerType !== "touch") away(); // a finger that is lifted leaves it the focus
+    });
     this.canvas.addEventListener("focus", () => this.go(...this.at));
     this.canvas.addEventListener("blur", away);
     this.canvas.addEventListener("keydown", (event) => {

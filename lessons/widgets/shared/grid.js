@@ -214,7 +214,9 @@ export class Grid {
       this.onPoint?.(...place);
       if (this.stroke && event.buttons & 1) this.strokeTo(...place);
     });
-    this.grid.addEventListener("pointerleave", () => this.onPoint?.(null, null));
+    this.grid.addEventListener("pointerleave", ({ pointerType }) => {
+      if (pointerType !== "touch") this.onPoint?.(null, null); // a finger that is lifted leaves the cell its focus
+    });
     this.grid.addEventListener("focusin", (event) => {
       const place = at(event);
       if (!place) return;
