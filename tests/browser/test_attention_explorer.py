@@ -86,7 +86,10 @@ def test_layers_sentences_and_hidden_tokens(page):
     widget = AttentionExplorer(weights, [["a", "b", "c", "<pad>"], ["x", "y", "z", "<pad>"]])
     shown(page, widget).locator('[role="radio"]').nth(1).focus()
     page.keyboard.press("PageDown")
+    page.evaluate("frame()")
+    expect(page.locator(".lw")).to_have_attribute("aria-busy", "true")
     deliver(page, widget)
+    expect(page.locator(".lw")).to_have_attribute("aria-busy", "false")
     assert widget.layer == 1
     page.locator('[data-part="layer"]').select_option("layer 2")
     page.locator('[data-part="sentence"]').select_option("1")

@@ -207,7 +207,10 @@ def test_a_candidate_is_taken_by_click_and_by_enter(page):
     explorer = DecodingExplorer()
     bare.show(page, explorer)
     page.locator('[data-id="5"]').dblclick()  # the second click comes before Python has said what follows
+    page.evaluate("frame()")
+    expect(page.locator(".lw")).to_have_attribute("aria-busy", "true")
     deliver(page, explorer)
+    expect(page.locator(".lw")).to_have_attribute("aria-busy", "false")
     assert explorer.chosen == [5] and explorer.own == {0}
     expect(page.locator('[data-part="sentence"] .dx-own')).to_have_text("thank 0.40 your choice", use_inner_text=True)
     page.keyboard.press("ArrowDown")

@@ -64,7 +64,10 @@ def test_keys_walk(page):
         assert tour.step == step, key
         expect(page.locator(f'[data-step="{step}"]')).to_be_focused()
     page.get_by_role("button", name="Next").click()
+    page.evaluate("frame()")
+    expect(page.locator(".lw")).to_have_attribute("aria-busy", "true")
     deliver(page, tour)
+    expect(page.locator(".lw")).to_have_attribute("aria-busy", "false")
     assert tour.step == 1
     expect(page.locator('[data-part="place"]')).to_have_text("stop 2 of 18")
     page.get_by_role("button", name="Back").click()

@@ -83,7 +83,7 @@ class Explorer extends View {
     this.mapped = state.maps;
     this.markHead(state.head);
     const here = same(state, state.shown, ["layer", "sentence", "head", "hide_special"]);
-    this.root.toggleAttribute("aria-busy", !here);
+    this.root.setAttribute("aria-busy", String(!here));
     if (state.shown === this.painted && state.query === this.kept) return;
     this.kept = state.query;
     if (state.shown !== this.painted) this.drawWeights(state);

@@ -107,7 +107,7 @@ class Decoding extends View {
     const { shown } = state;
     const beams = state.method === BEAM;
     const here = beams ? alike(shown.beam, [state.width, state.length_penalty, state.depth]) : alike(shown.chosen, state.chosen);
-    this.root.toggleAttribute("aria-busy", !here);
+    this.root.setAttribute("aria-busy", String(!here));
     if (beams !== Boolean(shown.nodes)) return;
     this.find("writing").hidden = beams;
     this.find("searching").hidden = !beams;

@@ -67,7 +67,7 @@ class Tour extends View {
       this.find(part).setAttribute("aria-disabled", String(state.step === at));
     this.drawChoices(state, axes);
     const here = JSON.stringify([state.step, state.sentence, state.head]) === JSON.stringify(state.shown.at);
-    this.root.toggleAttribute("aria-busy", !here);
+    this.root.setAttribute("aria-busy", String(!here));
     if (here && state.shown !== this.painted) this.drawTensor(state.shown, name);
   }
 
