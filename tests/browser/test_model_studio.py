@@ -574,6 +574,32 @@ def test_where_there_is_less_room_one_goes_into_a_head_and_back_by_keys(shown, s
     expect(head).to_be_focused()
 
 
+def test_the_arrow_keys_reach_each_of_the_few_words_and_no_other(shown, studio):
+    """With a word in front of which some are left out."""
+    studio.changes = [Change("force", token=3, word=studio.task.tgt_vocab.words.index("茶"))]
+    bare.show(shown, studio)
+    small(shown, 848)
+    seen = shown.locator(".ms-candidate:visible")
+    expect(seen).to_have_count(4)
+    seen.first.focus()
+    for i in (1, 2, 3, 3):
+        shown.keyboard.press("ArrowDown")
+        expect(seen.nth(i)).to_be_focused()
+    for key, place in (("Home", seen.first), ("End", seen.last)):
+        shown.keyboard.press(key)
+        expect(place).to_be_focused()
+
+
+def test_the_focus_stays_among_the_few_words(shown):
+    """Though its own is no longer one of them."""
+    small(shown, 848)
+    shown.locator(HANDS["cut"][0]).click()
+    shown.locator(".ms-candidate:visible").last.focus()
+    shown.keyboard.press("Control+z")
+    shown.evaluate("frame()")
+    expect(shown.locator(".ms-candidate:focus")).to_be_visible()
+
+
 def test_axe_finds_nothing_where_there_is_less_room(shown):
     small(shown, 848)
     for part in ("outside", "inside"):

@@ -168,7 +168,7 @@ class ModelStudioView extends View {
   /** With the arrow keys along a row of buttons; whether it was such a key. */
   moveIn(row, event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return false;
-    const buttons = [...row.querySelectorAll("button")];
+    const buttons = seenButtons(row);
     const here = buttons.indexOf(event.target);
     const last = buttons.length - 1;
     const to = event.key === "Home" ? 0 : event.key === "End" ? last : ARROWS[event.key] && here + ARROWS[event.key][0] + ARROWS[event.key][1];
@@ -353,9 +353,9 @@ class ModelStudioView extends View {
     const wanted = document.createElement("div");
     wanted.innerHTML = html;
     adopt(part, wanted);
-    if (held && !(held.isConnected && held.dataset.do === doing)) {
-      const buttons = [...part.querySelectorAll("[data-do]")];
-      const next = buttons.find((button) => button.dataset.do === doing) ?? (held.isConnected ? held : buttons.at(-1) ?? this.find("undo"));
+    if (held && !(held.checkVisibility() && held.dataset.do === doing)) {
+      const buttons = seenButtons(part);
+      const next = buttons.find((button) => button.dataset.do === doing) ?? (held.checkVisibility() ? held : buttons.at(-1) ?? this.find("undo"));
       next.focus({ preventScroll: true });
     }
     if (ROWS.includes(name)) this.rove(part);
@@ -473,6 +473,9 @@ class ModelStudioView extends View {
 }
 
 const percentOf = (x) => (Number.isNaN(x) ? "NaN" : x > 0 && x < 0.001 ? "< 0.1 %" : `${formatNumber(100 * x, x < 0.1 ? 1 : 0)} %`);
+
+/** Where there is less room, some of the words are not seen. */
+const seenButtons = (row) => [...row.querySelectorAll("button")].filter((button) => button.checkVisibility());
 
 /** Make the children of an element what the children of another one are. */
 function adopt(element, wanted) {
