@@ -151,11 +151,14 @@ def test_presets_undo_and_reset(page):
         page.keyboard.press("Control+z")
     flip(lab, page)
     assert not lab.allowed[2].any() and lab.allowed[3].any()
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").press("Enter")
     flip(lab, page)
     assert torch.equal(lab.allowed, start)
-    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
-    expect(page.get_by_role("button", name="Reset")).to_be_disabled()
+    expect(page.get_by_role("button", name="Undo")).to_be_focused()
+    for name in ("Undo", "Reset"):
+        expect(page.get_by_role("button", name=name)).to_have_attribute("aria-disabled", "true")
+        page.get_by_role("button", name=name).press("Enter")
+    assert page.evaluate("model.sent") == []
 
 
 def test_keys_change_the_mask_and_no_other_grid(page):
@@ -227,9 +230,10 @@ def test_a_slow_function_has_a_button(page, monkeypatch):
     lab = FunctionLab(after)
     bare.show(page, lab)
     expect(page.locator('[data-part="moves"]')).to_be_hidden()
-    page.get_by_role("button", name="Look for leaks").click()
+    page.get_by_role("button", name="Look for leaks").press("Enter")
     flip(lab, page)
     expect(page.locator('[data-part="verdict"]')).to_contain_text("A leak: output 0 moves when token 1")
+    expect(page.locator('[data-part="verdict"]')).to_be_focused()
     expect(page.locator('[data-part="moves"]')).to_be_visible()
     expect(page.get_by_role("button", name="Look for leaks")).to_be_hidden()
 

@@ -182,7 +182,7 @@ def test_each_grid_is_one_tab_stop(shown):
     for grid in shown.locator('[role="grid"]').all():
         assert grid.locator('[tabindex="0"]').count() == 1
     bare.cell(shown, "allowed", 0, 0).focus()
-    for _ in ("what the mask says", "blocked scores become", "scores as filled"):
+    for _ in ("Undo", "Reset", "what the mask says", "blocked scores become", "scores as filled"):
         shown.keyboard.press("Tab")
     expect(bare.cell(shown, "filled", 0, 0)).to_be_focused()
 
@@ -192,10 +192,23 @@ def test_reset_can_be_undone(shown):
     shown.get_by_role("button", name="Reset").click()
     shown.evaluate("frame()")
     assert allowed(shown)[0] == [True, False, False, False]
-    expect(shown.get_by_role("button", name="Reset")).to_be_disabled()
+    expect(shown.get_by_role("button", name="Reset")).to_have_attribute("aria-disabled", "true")
     shown.get_by_role("button", name="Undo").click()
     shown.evaluate("frame()")
     assert allowed(shown)[0] == [True] * 4
+
+
+def test_a_button_that_can_do_no_more_keeps_the_focus(shown):
+    bare.cell(shown, "allowed", 0, 1).click()
+    for name in ("Reset", "Undo"):
+        button = shown.get_by_role("button", name=name)
+        button.focus()
+        for _ in range(3):
+            shown.keyboard.press("Enter")
+            shown.evaluate("frame()")
+            expect(button).to_be_focused()
+        expect(button).to_have_attribute("aria-disabled", "true")
+    assert last_sent(shown) == {"edits": [], "history": []}
 
 
 def test_each_cell_says_where_it_is_and_what_it_holds(shown):

@@ -175,6 +175,28 @@ def test_keys_walk_pin_and_take_steps(shown):
     assert state(shown, "pinned") is None
 
 
+def test_the_focus_stays_in_the_widget_though_a_button_or_a_picture_goes(shown):
+    for name, last in (("next", 5), ("back", 0)):
+        button = shown.locator(f'[data-part="{name}"]')
+        button.focus()
+        for _ in range(6):
+            shown.keyboard.press("Enter")
+            shown.evaluate("frame()")
+        assert state(shown, "step") == last
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_be_focused()
+    present = shown.locator('[aria-current="step"]')
+    shown.get_by_role("button", name="Compare with step 3").press("Enter")
+    assert state(shown, "step") == 2
+    expect(present).to_be_focused()
+    shown.keyboard.press("PageUp")
+    assert state(shown, "step") == 1
+    at(shown, "before", 5).focus()
+    shown.keyboard.press("PageUp")
+    assert state(shown, "step") == 0
+    expect(present).to_be_focused()
+
+
 def test_labels_say_index_home_and_what_is_wrong(shown):
     labels = [cell["label"] for cell in drawn(shown, "wrong")]
     assert labels[0] == "batch 0, head 0, token 0, feature 0: 0, home token 0, head 0, feature 0"

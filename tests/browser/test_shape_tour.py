@@ -74,6 +74,27 @@ def test_keys_walk(page):
     expect(page.get_by_role("button", name="Back")).to_have_attribute("aria-disabled", "true")
 
 
+def test_the_focus_stays_in_the_grid_though_the_next_tensor_is_of_another_kind(page):
+    tour = ShapeTour()
+    bare.show(page, tour)
+    bare.cell(page, "grid", 0, 1).focus()
+    for step in range(1, len(tour.stops)):
+        page.keyboard.press("PageDown")
+        deliver(page, tour)
+        assert tour.step == step
+        expect(page.locator('[data-part="grid"] :focus')).to_have_count(1)
+
+
+def test_the_focus_stays_in_the_bar_though_a_stop_has_no_heads(page):
+    tour = ShapeTour(step=2)
+    bare.show(page, tour)
+    page.locator('[data-part="head"]').focus()
+    page.keyboard.press("PageUp")
+    deliver(page, tour)
+    expect(page.locator('[data-part="heads"]')).to_be_hidden()
+    expect(page.locator('[data-part="sentence"]')).to_be_focused()
+
+
 def test_ids_are_whole_and_weights_have_sums(page):
     tour = ShapeTour()
     bare.show(page, tour)

@@ -163,7 +163,7 @@ def test_alone_it_says_that_it_waits(page):
     expect(part(page, "loss")).to_contain_text("The curve starts with the first step.")
     assert part(page, "loss").get_attribute("aria-valuetext") == "no step yet"
     for name in ("pause", "stop"):
-        expect(part(page, name)).to_be_disabled()
+        expect(part(page, name)).to_have_attribute("aria-disabled", "true")
     for name in ("measured", "weights", "reason"):
         expect(part(page, name)).to_be_hidden()
     part(page, "loss").click()
@@ -213,7 +213,9 @@ def test_only_the_status_is_read_aloud(shown):
 
 def test_pause_and_stop_tell_python(shown):
     for name in ("pause", "stop"):
-        expect(part(shown, name)).to_be_disabled()
+        expect(part(shown, name)).to_have_attribute("aria-disabled", "true")
+        part(shown, name).press("Enter")
+    assert sent(shown) == []
     set_state(shown, **RUNNING)
     part(shown, "pause").click()
     shown.evaluate("frame()")
@@ -222,13 +224,16 @@ def test_pause_and_stop_tell_python(shown):
     shown.keyboard.press("Space")
     shown.evaluate("frame()")
     expect(part(shown, "pause")).to_have_text("Pause")
-    part(shown, "stop").click()
+    part(shown, "stop").press("Enter")
     assert sent(shown) == [{"set": {"paused": True}}, {"set": {"paused": False}}, {"set": {"stopping": True}}]
     shown.evaluate("frame()")
-    expect(part(shown, "stop")).to_be_disabled()
+    expect(part(shown, "stop")).to_have_attribute("aria-disabled", "true")
+    expect(part(shown, "stop")).to_be_focused()
+    shown.keyboard.press("Enter")
+    assert sent(shown) == []
     reason = "stopped after step 40; the model keeps what it learned"
     set_state(shown, status="interrupted", stopping=False, reason=reason)
-    expect(part(shown, "pause")).to_be_disabled()
+    expect(part(shown, "pause")).to_have_attribute("aria-disabled", "true")
     expect(part(shown, "reason")).to_have_text("Interrupted: stopped after step 40; the model keeps what it learned.")
 
 

@@ -1,6 +1,6 @@
 import { ALLOWED, INFINITE, SIGNED } from "../shared/constants.js";
 import { formatNumber, inRows, readFloats, readMatrix, sumOf } from "../shared/numbers.js";
-import { QUIET_NAME, claim, escapeText } from "../shared/markup.js";
+import { QUIET, QUIET_NAME, claim, escapeText, focusOf } from "../shared/markup.js";
 import { VISIBLE, mixColor } from "../shared/palette.js";
 import { fillWeights, mix } from "../shared/attention.js";
 import { TONES } from "../shared/tones.js";
@@ -55,7 +55,7 @@ const frame = () => `
     <div class="fl-presets" role="group" aria-label="${worded("masks to choose")}"><span aria-hidden="true">${worded("a mask to start from")}</span><div data-part="presets"></div></div></div>
   <div class="lw-stage"><div data-part="allowed"></div>
     <div class="lw-join fl-result" data-part="moves-join"><i aria-hidden="true">→</i><div data-part="moves"></div></div>
-    <section class="fl-verdict"><div class="lw-bar">${button("undo", worded("Undo"))}${button("reset", worded("Reset"))}</div><p class="fl-call">${worded("It is called with {inputs}", { inputs: `<code data-part="called"></code>` })}</p><h4>${worded("the leak detector")}</h4><p data-part="verdict"></p>${button("look", worded("Look for leaks"))}</section></div>
+    <section class="fl-verdict"><div class="lw-bar">${button("undo", worded("Undo"))}${button("reset", worded("Reset"))}</div><p class="fl-call">${worded("It is called with {inputs}", { inputs: `<code data-part="called"></code>` })}</p><h4>${worded("the leak detector")}</h4><p data-part="verdict" tabindex="-1" ${QUIET}></p>${button("look", worded("Look for leaks"))}</section></div>
   <p class="lw-warning" data-part="warning" role="status"></p>
   <p class="fl-printed" data-part="printed" hidden></p>
   <div class="lw-stage fl-result"><div data-part="weights"></div>${joined("−", "reference")}${joined("=", "difference")}</div>
@@ -146,7 +146,10 @@ class Laboratory extends View {
     if (result.mask && result !== this.shown) this.drawResult(state, result);
     this.showWaiting(!fresh);
     if (fresh) this.write("verdict", result.verdict);
-    this.find("look").hidden = !(fresh && result.waits);
+    const look = this.find("look");
+    const waits = fresh && result.waits;
+    if (!waits && focusOf(look) === look) this.find("verdict").focus();
+    look.hidden = !waits;
   }
 
   /** An answer that takes long is waited for visibly; what comes at once is not painted twice. */
@@ -171,8 +174,8 @@ class Laboratory extends View {
     }
     select.value = chosen;
     for (const element of this.find("presets").children) element.setAttribute("aria-pressed", String(element.dataset.mask === mask));
-    this.find("undo").disabled = !history.length;
-    this.find("reset").disabled = mask === start;
+    this.find("undo").setAttribute("aria-disabled", String(!history.length));
+    this.find("reset").setAttribute("aria-disabled", String(mask === start));
   }
 
   drawResult(state, result) {

@@ -1,6 +1,6 @@
 import { HEADS } from "../shared/constants.js";
 import { formatNumber } from "../shared/numbers.js";
-import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { QUIET, claim, escapeText, focusOf } from "../shared/markup.js";
 import { View, asWidget, button, choice, slider } from "../shared/parts.js";
 import { ERROR, HOMES, JOIN, LABELS, LETTERS, MOST, SIZES, WAY, WRONG } from "./constants.js";
 import { Blocks } from "./blocks.js";
@@ -103,10 +103,18 @@ class Splitter extends View {
 
   draw(state) {
     this.drawing = true; // the focus may move with its number: what is pointed at is shown when all is drawn
+    const hadFocus = this.hasFocus();
     this.drawAll(state, followHeads(state), numbersOf(state));
+    if (hadFocus && !this.hasFocus()) this.root.querySelector('[aria-current="step"]').focus({ preventScroll: true });
     this.drawing = false;
     this.say(this.refused);
     this.showPointed();
+  }
+
+  /** Whether something here that is seen has the focus. */
+  hasFocus() {
+    const focus = focusOf(this.root);
+    return this.root.contains(focus) && focus.checkVisibility();
   }
 
   drawAll(state, { way, wrong }, numbers) {
@@ -114,8 +122,8 @@ class Splitter extends View {
     const width = state.labels === HOMES ? 46 : Math.max(28, 8 * longest + 4);
     this.drawn = { state, way, wrong, numbers, width, tensors: {} };
     const { step } = state;
-    this.find("back").disabled = step === 0;
-    this.find("next").disabled = step === WAY.length - 1;
+    this.find("back").setAttribute("aria-disabled", String(step === 0));
+    this.find("next").setAttribute("aria-disabled", String(step === WAY.length - 1));
     for (const chip of this.root.querySelectorAll("[data-step]"))
       chip.setAttribute("aria-current", Number(chip.dataset.step) === step ? "step" : "false");
     this.find("stage").classList.toggle("hs-tall", isLarge(state));

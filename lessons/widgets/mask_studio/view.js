@@ -195,8 +195,8 @@ class Studio extends View {
     });
     this.find("rule").parentElement.hidden = state.kind !== DECODER;
     this.find("size").closest("label").hidden = state.kind !== DECODER || [CAUSAL, PACKED].includes(state.rule);
-    this.find("undo").disabled = !state.history.length;
-    this.find("reset").disabled = !state.edits.length;
+    this.find("undo").setAttribute("aria-disabled", String(!state.history.length));
+    this.find("reset").setAttribute("aria-disabled", String(!state.edits.length));
   }
 
   drawGrids(state, drawn) {

@@ -1,5 +1,5 @@
 import { inRows, readFloats } from "../shared/numbers.js";
-import { QUIET, claim, escapeText } from "../shared/markup.js";
+import { QUIET, claim, escapeText, focusOf } from "../shared/markup.js";
 import { View, asWidget, button } from "../shared/parts.js";
 import { marked, worded } from "../shared/words.js";
 
@@ -92,13 +92,17 @@ class Tour extends View {
       if (select.length !== count) select.innerHTML = Array.from({ length: count }, (_, i) => `<option>${i}</option>`).join("");
       select.value = String(value);
     });
-    this.find("heads").hidden = !axes.includes("H");
+    const heads = this.find("heads");
+    const hasHeads = axes.includes("H");
+    if (!hasHeads && heads.contains(focusOf(heads))) this.find("sentence").focus();
+    heads.hidden = !hasHeads;
   }
 
   drawTensor(shown, name) {
     this.painted = shown;
     const values = inRows(readFloats(shown.data), shown.rows.length);
     const [rowAxis, columnAxis] = shown.axes;
+    const isHeld = this.tensor?.grid.contains(focusOf(this.root));
     const kind = `${shown.tone} ${rowAxis} ${columnAxis}`;
     if (kind !== this.kind) {
       this.find("grid").replaceChildren();
@@ -109,6 +113,7 @@ class Tour extends View {
     const axes = { rowAxis, columnAxis };
     const note = shown.more ? worded("The first of them; rows: {rowAxis}, columns: {columnAxis}", axes) : worded("rows: {rowAxis}, columns: {columnAxis}", axes);
     this.tensor.show({ rows: shown.rows, columns: shown.columns, values, sums, note, title: name });
+    if (isHeld) this.tensor.current.focus({ preventScroll: true });
   }
 
   point(part, r, c) {

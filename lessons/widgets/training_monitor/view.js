@@ -35,8 +35,8 @@ class Monitor extends View {
   make() {
     this.hover = null;
     this.grids = { weights: this.grid("weights", { title: worded("attention weights"), tone: "weights" }) };
-    this.find("pause").addEventListener("click", () => this.commit({ paused: !this.model.get("paused") }));
-    this.find("stop").addEventListener("click", () => this.commit({ stopping: true }));
+    this.find("pause").addEventListener("click", () => this.press("pause", { paused: !this.model.get("paused") }));
+    this.find("stop").addEventListener("click", () => this.press("stop", { stopping: true }));
     const chart = this.find("loss");
     chart.addEventListener("pointermove", (event) => this.hoverAt(event));
     chart.addEventListener("pointerleave", () => this.hoverAt(null));
@@ -49,6 +49,10 @@ class Monitor extends View {
   stop() {
     this.watcher.disconnect();
     super.stop();
+  }
+
+  press(name, changes) {
+    if (this.find(name).getAttribute("aria-disabled") !== "true") this.commit(changes);
   }
 
   draw(state) {
@@ -71,8 +75,8 @@ class Monitor extends View {
     if (latest) this.write("progress", total ? worded(", step {step} of {total}, {percent} % done", done) : worded(", step {step}", done));
     else this.write("progress", status !== WAITING ? "" : total ? worded(" for the first of {total} steps", done) : worded(" for the first step"));
     this.drawDone(step, total);
-    this.find("pause").disabled = !live && !paused;
-    this.find("stop").disabled = !live || stopping;
+    this.find("pause").setAttribute("aria-disabled", String(!live && !paused));
+    this.find("stop").setAttribute("aria-disabled", String(!live || stopping));
     this.write("pause", paused ? worded("Go on") : worded("Pause"));
     const named = worded(status);
     const why = worded("{status}: {reason}.", { status: named[0].toUpperCase() + named.slice(1), reason });
