@@ -12,7 +12,7 @@ import tomllib
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from lessons import checkpoints
 from lessons._checks import positive
 from lessons.config import TransformerConfig
 from lessons.evaluation import evaluating
@@ -52,6 +53,8 @@ config: a TOML file with the tables [model] (lessons.config.TransformerConfig), 
   batch_size = 128
   [data]
   skip_corrupt = true
+
+resume: without --steps, a training that was stopped goes on to its last step, a finished one to the recipe's.
 
 output: data/, settings.json, training.pt (the checkpoint) and, with --log, log/. Several machines must share it.
 """
@@ -113,7 +116,7 @@ def _run(options: Namespace) -> None:
         settings, stream = processes.together(lambda: _open(options))
         trainer = processes.together(lambda: _trainer(settings, stream, options, processes, device))
         if options.resume:
-            trainer.load(output / CHECKPOINT)
+            _resume(trainer, options)
         write = stack.enter_context(_Log(output / LOG)).write if options.log and processes.is_first else None
         _train(trainer, options, write)
 
@@ -215,6 +218,20 @@ def _trainer(
         accumulate=options.accumulate,
         compiled=options.compile,
     )
+
+
+def _resume(trainer: ParallelTrainer, options: Namespace) -> None:
+    """Load the checkpoint. Without --steps, a training that was stopped keeps its last step: the rates depend on it."""
+    path, steps = options.output / CHECKPOINT, trainer.recipe.steps
+    trainer.load(path)
+    if options.steps is None:
+        last: int = trainer.processes.together(lambda: checkpoints.load(path, "meta"))["recipe"]["steps"]
+        if trainer.step < last != steps:
+            trainer.recipe = replace(trainer.recipe, steps=last)
+            if trainer.processes.is_first:
+                print(f"continuing to step {last}, as before, not the recipe's {steps}; --steps changes it", flush=True)
+    if trainer.step >= trainer.recipe.steps:
+        raise ValueError(f"steps is {trainer.recipe.steps}; expected more than the {trainer.step} that are taken")
 
 
 def _train(trainer: ParallelTrainer, options: Namespace, write: Callable[[dict[str, float], int], None] | None) -> None:

@@ -217,23 +217,52 @@ def test_a_full_disk_leaves_the_last_checkpoint(command, files, monkeypatch):
     assert status == 0 and "step 12: " in said and "step 6: " not in said
 
 
-def test_an_interrupted_training_is_saved(command, monkeypatch):
-    def interrupted(self):
-        yield from real(self, 3)
-        raise KeyboardInterrupt
+@pytest.fixture
+def stop(command, monkeypatch):
+    """Runs the command, with an interrupt after this step."""
 
-    def real(trainer, steps):
-        for progress in fit(trainer):
-            yield progress
-            if progress.step == steps:
-                return
+    def stop(step, *more):
+        def interrupted(self):
+            for progress in fit(self):
+                yield progress
+                if progress.step == step:
+                    raise KeyboardInterrupt
 
-    fit = train.ParallelTrainer.fit
-    with monkeypatch.context() as patch:
-        patch.setattr(train.ParallelTrainer, "fit", interrupted)
-        status, said = command()
-    assert status == 130 and "stopped at step 3, which is saved; --resume continues." in said
+        fit = train.ParallelTrainer.fit
+        with monkeypatch.context() as patch:
+            patch.setattr(train.ParallelTrainer, "fit", interrupted)
+            status, said = command(*more)
+        assert status == 130 and f"stopped at step {step}, which is saved; --resume continues." in said
+
+    return stop
+
+
+def test_an_interrupted_training_is_saved(command, stop):
+    stop(3)
     assert losses(command("--resume", data=())[1]) == losses(command(output="whole")[1])
+
+
+@pytest.mark.parametrize("step", [3, 14])
+def test_a_stopped_training_goes_on_to_its_own_last_step(command, files, stop, step):
+    """At the same rates, which depend on it: not to the recipe's last, 12."""
+    (files[0] / "run.toml").write_text(CONFIG.replace('"constant"', '"cosine"'), encoding="utf-8")
+    stop(step, "--steps", 18)
+    status, said = command("--resume", data=(), config=None)
+    assert status == 0 and "continuing to step 18, as before, not the recipe's 12; --steps changes it" in said
+    assert losses(said) == losses(command("--steps", 18, output="whole")[1])[step // 6 :]
+
+
+def test_a_stopped_training_can_get_another_last_step(command, stop):
+    stop(3, "--steps", 18)
+    status, said = command("--resume", "--steps", 6, data=())
+    assert status == 0 and "step 6: " in said and "continuing" not in said
+
+
+def test_a_resumption_that_would_do_nothing_is_refused(command):
+    command()
+    for more, last in [((), 12), (("--steps", 12), 12), (("--steps", 5), 5)]:
+        status, said = command("--resume", *more, data=())
+        assert status == 1 and f"steps is {last}; expected more than the 12 that are taken" in said
 
 
 def test_a_lost_process_is_one_sentence(command, monkeypatch):
