@@ -21,12 +21,13 @@ import torch
 from tqdm import tqdm
 
 from lessons import checkpoints
-from lessons._checks import positive
+from lessons._checks import above_zero, positive
 from lessons.config import TransformerConfig
 from lessons.evaluation import evaluating
 from lessons.parallel import ParallelTrainer, Processes, choose_device, joined
 from lessons.parallel.processes import PATIENCE, ElsewhereError, ProcessLost, leave
-from lessons.tasks.stream import ABOUT, PairStream, check_files, check_settings, prepare
+from lessons.parallel.trainer import check_parts
+from lessons.tasks.stream import ABOUT, MAX_LEN, PairStream, check_files, check_settings, prepare
 from lessons.tasks.task import HELD_OUT, Batch
 from lessons.training import Progress, Recipe, TrainingStopped, seeded, shift, token_loss
 from lessons.transformer import Transformer
@@ -107,10 +108,11 @@ def _terminate(number: int, frame: object) -> None:
 
 def _run(options: Namespace) -> None:
     positive(save_every=options.save_every)
+    above_zero(patience=options.patience)
+    device = choose_device(options.device)
     output: Path = options.output
     if int(os.environ.get("RANK", 0)) == 0:
         _get_ready(options)
-    device = choose_device(options.device)
     with joined(device, patience=options.patience) as processes, ExitStack() as stack:
         signal.signal(signal.SIGTERM, _terminate)  # before, while it waits in torch, it would not be heard
         settings, stream = processes.together(lambda: _open(options))
@@ -134,7 +136,7 @@ def _get_ready(options: Namespace) -> None:
     if checkpoint.exists():
         raise ValueError(f"output is {str(output)!r}, where a training is; --resume continues it")
     settings = _read_settings(options.config)
-    _check(settings)
+    _check(settings, options)
     if not options.data:
         raise ValueError("data is empty; expected one file of sentence pairs or more")
     choices = {name: value for name, value in settings["data"].items() if name in PREPARATION}
@@ -178,11 +180,17 @@ def _read_settings(path: Path | None) -> Settings:
     return {table: found.get(table, {}) for table in TABLES}
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Settings, options: Namespace) -> None:
     """Bad values are refused before the data are prepared."""
-    TransformerConfig(8, 8, **settings["model"])
-    _recipe(settings, None)
+    config = TransformerConfig(8, 8, **settings["model"])
+    recipe = _recipe(settings, options.steps)
     check_settings(**settings["data"])
+    check_parts(recipe.batch_size, options.accumulate, int(os.environ.get("WORLD_SIZE", 1)))
+    longest = settings["data"].get("max_len", MAX_LEN) + 1  # before a target's words comes BOS
+    if config.positions in ("sinusoids", "learned") and config.max_len < longest:
+        raise ValueError(
+            f"max_len in [model] is {config.max_len}; expected {longest} or more, 1 above max_len in [data]"
+        )
 
 
 def _recipe(settings: Settings, steps: int | None) -> Recipe:

@@ -370,7 +370,7 @@ def _describe(x: Any) -> str:
 
 def _check_recipe(recipe: Recipe) -> None:
     positive(steps=recipe.steps, batch_size=recipe.batch_size, warmup=recipe.warmup)
-    whole(0, seed=recipe.seed)
+    whole(0, 2**64 - 1, seed=recipe.seed)  # what torch takes
     one_of(SCHEDULES, schedule=recipe.schedule)
     one_of(PRECISIONS, precision=recipe.precision)
     above_zero(learning_rate=recipe.learning_rate, eps=recipe.eps)

@@ -147,6 +147,8 @@ def test_recipes_use_their_schedule():
         ({"steps": 0}, "steps is 0; expected a whole number, 1 or more"),
         ({"batch_size": 2.5}, "batch_size is 2.5"),
         ({"warmup": 0}, "warmup is 0"),
+        ({"seed": -1}, "seed is -1; expected a whole number from 0 to 18446744073709551615"),
+        ({"seed": 2**64}, "seed is 18446744073709551616; expected a whole number from 0 to"),
         ({"schedule": "linear"}, "schedule is 'linear'; expected one of 'cosine', 'paper', 'constant'"),
         ({"precision": "half"}, "precision is 'half'; expected one of 'float32', 'bfloat16'"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0; expected a number above 0"),

@@ -31,6 +31,17 @@ def choose_device(name: str = "auto") -> torch.device:
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
 
 
+def check_parts(batch_size: int, accumulate: int, count: int) -> None:
+    """A ValueError for a batch with less than a pair for each of `accumulate` parts in `count` processes."""
+    positive(accumulate=accumulate)
+    parts = accumulate * count
+    if batch_size < parts:
+        raise ValueError(
+            f"batch_size is {batch_size}; expected {parts} or more, one pair for each of {accumulate} parts in {count} "
+            "processes"
+        )
+
+
 class ParallelTrainer(Trainer):
     """Trains a model as `Trainer` does, with the same steps, by several processes.
 
@@ -53,16 +64,10 @@ class ParallelTrainer(Trainer):
         accumulate: int = 1,
         compiled: bool = False,
     ):
-        positive(accumulate=accumulate)
         switch(compiled=compiled)
         super().__init__(model, task, recipe)
         self.processes, self.accumulate = processes, accumulate
-        parts = accumulate * processes.count
-        if self.recipe.batch_size < parts:
-            raise ValueError(
-                f"batch_size is {self.recipe.batch_size}; expected {parts} or more, one pair for each of {accumulate} "
-                f"parts in {processes.count} processes"
-            )
+        check_parts(self.recipe.batch_size, accumulate, processes.count)
         forward: Callable[..., Any] = self.model
         if processes.count > 1:
             forward = DistributedDataParallel(self.model, process_group=processes.group)

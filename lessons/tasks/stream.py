@@ -28,6 +28,7 @@ from lessons.wording import worded
 T = TypeVar("T")
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 ABOUT = "about.json"
+MAX_LEN = 100  # subwords of a sentence, unless told otherwise
 WRITTEN_AT_ONCE = 2**16  # numbers
 CHECKS: dict[str, Callable[..., None]] = {  # of each setting of `prepare` and `PairStream`
     "vocab_size": partial(whole, SMALLEST),
@@ -56,7 +57,7 @@ def prepare(
     folder: str | Path,
     *paths: str | Path,
     vocab_size: int = 8000,
-    max_len: int = 100,
+    max_len: int = MAX_LEN,
     held_out_every: int = 20,
     skip_corrupt: bool = False,
     encoding: str = "utf-8",

@@ -143,13 +143,23 @@ def test_each_file_counts_and_so_does_the_order(command, files, monkeypatch):
         (("--save-every", 0), "save_every is 0; expected a whole number, 1 or more"),
         (("--accumulate", 9), "batch_size is 8; expected 9 or more"),
         (("--device", "tpu"), "device is 'tpu'; expected one of 'auto', 'cpu', 'cuda'"),
+        (("--accumulate", 0), "accumulate is 0; expected a whole number, 1 or more"),
         (("--steps", 0), "steps is 0; expected a whole number, 1 or more"),
+        (("--patience", 0), "patience is 0.0; expected a number above 0"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(command, more, message):
+def test_what_cannot_be_is_one_sentence_before_any_work(command, files, more, message):
     status, said = command(**more) if isinstance(more, dict) else command(*more)
     assert status == 1 and message in said
-    assert said.removeprefix("preparing the data …\n").count("\n") == 1 and said.count("lessons.train: ") == 1
+    assert said.count("\n") == said.count("lessons.train: ") == 1 and not (files[0] / "run").exists()
+
+
+def test_a_batch_has_a_pair_for_each_part_in_each_process(command, files, monkeypatch):
+    for name, value in {"RANK": "0", "WORLD_SIZE": "3", "MASTER_ADDR": "nowhere.invalid"}.items():
+        monkeypatch.setenv(name, value)
+    status, said = command("--accumulate", 3)
+    assert status == 1 and "batch_size is 8; expected 9 or more, one pair for each of 3 parts in 3 processes" in said
+    assert not (files[0] / "run").exists()
 
 
 @pytest.mark.parametrize(
@@ -159,12 +169,15 @@ def test_what_cannot_be_is_one_sentence(command, more, message):
         ("[models]", "config has models; expected the tables model, recipe, data"),
         ("[model]\nd_modle = 3", "config has d_modle in [model]; expected one of d_model, "),
         ("[model]\nsrc_pad_id = 3", "config has src_pad_id in [model]; expected one of "),
+        ("[model]\nmax_len = 100", "max_len in [model] is 100; expected 101 or more, 1 above max_len in [data]"),
+        ('[model]\nmax_len = 9\npositions = "learned"\n[data]\nmax_len = 9', "is 9; expected 10 or more, 1 above"),
         ("[model]\nd_model = 3", "d_model is 3; expected a multiple of num_heads = 8"),
         ("[recipe]\nclip = 0", "clip is 0; expected a number above 0, or None"),
         ("[recipe]\nbetas = 0.9", "betas is 0.9; expected two fractions"),
         ("[recipe]\nbetas = [0.9]", "betas is (0.9,); expected two fractions"),
         ("[recipe]\nweight_decay = nan", "weight_decay is nan; expected a number, 0 or more"),
         ('[model]\nnorm_first = "false"', "norm_first is 'false'; expected True or False"),
+        ("[recipe]\nseed = 18446744073709551616", "expected a whole number from 0 to 18446744073709551615"),
         ("[data]\nvocab_size = 3", "vocab_size is 3; expected a whole number, 8 or more"),
         ("[data]\nmax_len = 0", "max_len is 0; expected a whole number, 1 or more"),
         ("[data]\nheld_out_every = 1", "held_out_every is 1; expected a whole number, 2 or more"),
@@ -174,10 +187,21 @@ def test_what_cannot_be_is_one_sentence(command, more, message):
         ("[data", "which is not TOML"),
     ],
 )
-def test_a_config_that_cannot_be_is_refused_before_any_work(command, files, text, message):
+def test_a_config_that_cannot_be_is_refused_before_any_work(command, files, monkeypatch, text, message):
+    monkeypatch.setattr(train, "_trainer", None)
     (files[0] / "bad.toml").write_text(text, encoding="utf-8")
     status, said = command(config="bad.toml")
     assert status == 1 and message in said and not (files[0] / "run").exists()
+
+
+@pytest.mark.parametrize("model", ["max_len = 21", 'max_len = 1\npositions = "rotary"'])
+def test_the_longest_sentences_fit(command, files, model):
+    """Of 20 subwords: the decoder also gets BOS, and only tables of positions have a length."""
+    with files[1].open("a", encoding="utf-8") as file:
+        file.writelines(f"{' '.join('a' * 20)}\t{' '.join('b' * 20)}\n" for _ in range(60))
+    changed = CONFIG.replace("[model]", f"[model]\n{model}") + "max_len = 20"
+    (files[0] / "run.toml").write_text(changed, encoding="utf-8")
+    assert command()[0] == 0
 
 
 def test_a_training_is_not_overwritten(command, files):
