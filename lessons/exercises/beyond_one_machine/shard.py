@@ -14,9 +14,9 @@ FEWEST = 7  # examples from which on two epochs with the same order are no accid
 
 
 def shard(size: int, rank: int, count: int, epoch: int) -> Tensor:
-    """The numbers of the examples, of 0 to size - 1, that process `rank` of `count` draws in an epoch, in their order.
+    """The indices, from 0 to size - 1, of the examples that process `rank` of `count` draws in an epoch, in order.
 
-    All processes together draw each example exactly once; their numbers of examples differ by one at most.
+    Together, the processes draw each example exactly once; the shares of any two differ by one example at most.
     """
     generator = torch.Generator().manual_seed(epoch)
     order = torch.randperm(size, generator=generator)
