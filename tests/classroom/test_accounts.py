@@ -69,24 +69,26 @@ def test_each_account_gets_a_password_of_its_own_once(tmp_path, commands, monkey
     assert commands[-1][1].startswith("chen-x:")
 
 
-def test_an_account_that_was_removed_and_comes_back_gets_a_new_password(tmp_path, commands, monkeypatch):
+@pytest.fixture
+def sheet(tmp_path, commands, monkeypatch):
+    """The sheet of anna-x and ben-x; the account of anna-x was removed since."""
     sheet = tmp_path / "sheet"
     make(["anna-x", "ben-x"], "course-learners", sheet)
-    before = passwords(sheet)
     monkeypatch.setattr(accounts, "exists", lambda name: name == "ben-x")
     monkeypatch.setattr(accounts, "members", lambda group: ["ben-x"])
+    return sheet
+
+
+def test_an_account_that_was_removed_and_comes_back_gets_a_new_password(sheet, commands):
+    before = passwords(sheet)
     assert make(["anna-x", "ben-x"], "course-learners", sheet) == ["anna-x"]
     after = passwords(sheet)
     assert after["anna-x"] != before["anna-x"] and after["ben-x"] == before["ben-x"]
     assert commands[-1] == (("chpasswd",), f"anna-x:{after['anna-x']}\n")
 
 
-def test_an_account_that_was_removed_leaves_the_sheet(tmp_path, commands, monkeypatch):
-    sheet = tmp_path / "sheet"
-    make(["anna-x", "ben-x"], "course-learners", sheet)
+def test_an_account_that_was_removed_leaves_the_sheet(sheet, commands):
     before = passwords(sheet)
-    monkeypatch.setattr(accounts, "exists", lambda name: name == "ben-x")
-    monkeypatch.setattr(accounts, "members", lambda group: ["ben-x"])
     make(["ben-x"], "course-learners", sheet)
     assert passwords(sheet) == {"ben-x": before["ben-x"]}
     assert commands[-1] == (("groupadd", "--force", "course-learners"), "")

@@ -71,39 +71,32 @@ def test_where_the_home_folder_cannot_be_written_to(home):
         assert os.access(Path(os.environ[name]).parent, os.W_OK)
 
 
-def test_the_first_lesson_opens_in_the_folder_of_the_course(home, monkeypatch):
+@pytest.fixture
+def opened(home, monkeypatch):
+    """A course with one lesson; opened(…) is how JupyterLab was started, with these arguments."""
     monkeypatch.chdir(home)
     started = []
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", started.append)
     copies = Copies(home)
     write(Copies().edition("00_start_here.ipynb"), copies.notebooks / "00_start_here.ipynb")
     monkeypatch.setattr(lab, "copies_of", lambda: copies)
-    lab.main(["--no-browser"])
+
+    def opened(*arguments):
+        started.clear()
+        lab.main(list(arguments))
+        return started
+
+    return opened
+
+
+def test_the_first_lesson_opens_in_the_folder_of_the_course(home, opened):
+    assert opened("--no-browser") == [["--LabApp.default_url=/lab/tree/work/00_start_here.ipynb", "--no-browser"]]
     assert Path.cwd() == lab.ROOT
-    assert started == [["--LabApp.default_url=/lab/tree/work/00_start_here.ipynb", "--no-browser"]]
     assert (home / "work" / "00_start_here.ipynb").is_file()
 
 
-@pytest.fixture
-def opened(home, monkeypatch):
-    """A course with one lesson; opened() starts it, and says whether JupyterLab was started."""
-    monkeypatch.chdir(home)
-    started = []
-    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", started.append)
-    copies = Copies(home)
-    write(Copies().edition("00_start_here.ipynb"), copies.notebooks / "00_start_here.ipynb")
-    monkeypatch.setattr(lab, "copies_of", lambda: copies)
-    lab.main([])
-
-    def again():
-        started.clear()
-        lab.main([])
-        return bool(started)
-
-    return again
-
-
 def test_a_damaged_file_of_the_course_does_not_stop_jupyterlab(home, opened, capsys):
+    opened()
     (home / "notebooks" / "00_start_here.ipynb").write_text("<<<<<<< HEAD")
     assert opened()
     printed = capsys.readouterr()
@@ -111,6 +104,7 @@ def test_a_damaged_file_of_the_course_does_not_stop_jupyterlab(home, opened, cap
 
 
 def test_the_answers_of_a_renamed_lesson_are_found_under_its_new_name(home, opened, capsys):
+    opened()
     mine = (home / "work" / "00_start_here.ipynb").read_text(encoding="utf-8").replace("def ", "def my_")
     (home / "work" / "00_start_here.ipynb").write_text(mine, encoding="utf-8")
     (home / "notebooks" / "00_start_here.ipynb").rename(home / "notebooks" / "00_welcome.ipynb")
