@@ -14,7 +14,7 @@ FEWEST = 7  # examples from which on two epochs with the same order are no accid
 
 
 def shard(size: int, rank: int, count: int, epoch: int) -> Tensor:
-    """The indices, from 0 to size - 1, of the examples that process `rank` of `count` draws in an epoch, in order.
+    """The indices, from 0 to size - 1, of the examples that process `rank` of `count` draws in an epoch, as drawn.
 
     Together, the processes draw each example exactly once; the shares of any two differ by one example at most.
     """
